@@ -266,7 +266,7 @@ fn sim_text_that_no_compiler_accepts_is_an_error_with_its_log() {
     for (language, design) in designs {
         for simulator in simulators(language) {
             let error = simulate(simulator, language, "93", &design, &lanes).unwrap_err().to_string();
-            assert!(error.contains("refused the generated text") && error.contains("design."), "{error}");
+            assert!(error.contains("rejected the generated RTL") && error.contains("design."), "{error}");
         }
     }
 }

@@ -133,11 +133,11 @@ pub(crate) fn equal(
     write("file.aig", &aiger::write(&unrolled(&file, frames, &ins, &outs), aiger::Encoding::Binary));
     write("ours.aig", &aiger::write(&unrolled(&ours, frames, &ins, &outs), aiger::Encoding::Binary));
     let question = format!("cec -C {conflicts} file.aig ours.aig");
-    let judged = said(&run(dir.path(), "berkeley-abc", &["-c", &question])?);
-    match (judged.contains("Networks are equivalent"), judged.contains("NOT EQUIVALENT")) {
+    let output = said(&run(dir.path(), "berkeley-abc", &["-c", &question])?);
+    match (output.contains("Networks are equivalent"), output.contains("NOT EQUIVALENT")) {
         (true, false) => Some(Opinion::Equal),
         (false, true) => Some(Opinion::Different),
-        _ if judged.contains("UNDECIDED") => Some(Opinion::Open),
-        _ => panic!("ABC does not say: {judged}"),
+        _ if output.contains("UNDECIDED") => Some(Opinion::Open),
+        _ => panic!("unexpected output of ABC: {output}"),
     }
 }

@@ -166,7 +166,7 @@ fn with_a_wrong_bit(path: &Path, sound: &str) -> String {
 }
 
 /// Runs the testbench as it is and with vectors that are wrong, none, or not all.
-fn judges(project: &Project, targets: &[&str]) {
+fn run_simulation(project: &Project, targets: &[&str]) {
     let path = vectors(project);
     let sound = std::fs::read_to_string(&path).expect("vectors");
     let rows = sound.lines().count() - 1;
@@ -206,7 +206,7 @@ fn judges(project: &Project, targets: &[&str]) {
 }
 
 #[test]
-fn sim_makefile_of_a_project_judges_the_users_samples() {
+fn sim_makefile_of_a_project_checks_the_users_samples() {
     let program = env!("CARGO_BIN_EXE_alir2hdl");
     let models = format!("{ROOT}/tests/data/models");
     for (model, samples, more, targets) in [
@@ -226,7 +226,7 @@ fn sim_makefile_of_a_project_judges_the_users_samples() {
         let output = project.path().to_str().expect("text");
         let own = ["--input", &samples, "--expect", "y.csv"];
         works(program, work.path(), &[&["project", &model, "--output", output, "-q"], own.as_slice(), more].concat());
-        judges(&project, targets);
+        run_simulation(&project, targets);
         // What the model does not say is refused, and the folder stays as it is.
         let expected = std::fs::read_to_string(work.path().join("y.csv")).expect("outputs");
         let (first, rest) = expected.split_once([',', '\n']).expect("numbers");
@@ -245,42 +245,42 @@ fn sim_makefile_of_a_project_judges_the_users_samples() {
 }
 
 #[test]
-fn sim_makefile_of_a_project_judges_with_every_control() {
+fn sim_makefile_of_a_project_checks_every_control() {
     for (model, arguments) in [KINDS[0], KINDS[1], KINDS[3]] {
-        judges(&Project::new(model, arguments), &["iverilog", "ghdl"]);
+        run_simulation(&Project::new(model, arguments), &["iverilog", "ghdl"]);
     }
 }
 
 #[test]
-fn sim_makefile_of_a_project_judges_a_state_machine() {
-    judges(&Project::new(KINDS[4].0, KINDS[4].1), &["iverilog", "ghdl", "verilator"]);
+fn sim_makefile_of_a_project_checks_a_state_machine() {
+    run_simulation(&Project::new(KINDS[4].0, KINDS[4].1), &["iverilog", "ghdl", "verilator"]);
 }
 
 #[test]
-fn sim_makefile_of_a_project_judges_tables() {
-    judges(&Project::new(KINDS[5].0, KINDS[5].1), &["iverilog", "ghdl"]);
+fn sim_makefile_of_a_project_checks_tables() {
+    run_simulation(&Project::new(KINDS[5].0, KINDS[5].1), &["iverilog", "ghdl"]);
 }
 
 #[test]
 #[ignore = "long: tables and wrappers are also linted separately, scripts/nightly.sh runs it"]
-fn sim_makefile_of_a_project_judges_tables_in_a_wrapper() {
-    judges(&Project::new(KINDS[6].0, KINDS[6].1), &["iverilog", "ghdl", "verilator"]);
+fn sim_makefile_of_a_project_checks_tables_in_a_wrapper() {
+    run_simulation(&Project::new(KINDS[6].0, KINDS[6].1), &["iverilog", "ghdl", "verilator"]);
 }
 
 #[test]
-fn sim_makefile_of_a_project_judges_a_network() {
-    judges(&Project::new(KINDS[7].0, KINDS[7].1), &["iverilog", "ghdl"]);
+fn sim_makefile_of_a_project_checks_a_network() {
+    run_simulation(&Project::new(KINDS[7].0, KINDS[7].1), &["iverilog", "ghdl"]);
 }
 
 #[test]
 #[ignore = "long: networks and wrappers are also linted separately, scripts/nightly.sh runs it"]
-fn sim_makefile_of_a_project_judges_a_network_in_a_wrapper() {
-    judges(&Project::new(KINDS[8].0, KINDS[8].1), &["iverilog", "ghdl"]);
+fn sim_makefile_of_a_project_checks_a_network_in_a_wrapper() {
+    run_simulation(&Project::new(KINDS[8].0, KINDS[8].1), &["iverilog", "ghdl"]);
 }
 
 #[test]
-fn sim_makefile_of_a_project_judges_in_verilator() {
-    judges(&Project::new(KINDS[1].0, KINDS[1].1), &["verilator"]);
+fn sim_makefile_of_a_project_runs_verilator() {
+    run_simulation(&Project::new(KINDS[1].0, KINDS[1].1), &["verilator"]);
 }
 
 #[test]
@@ -948,10 +948,10 @@ fn sim_edalize_runs_the_project() {
                 continue;
             }
             let said = works(&python, project.path(), &["scripts/edalize_run.py", backend]);
-            let judged: Vec<&str> = said.lines().filter(|line| line.starts_with("PASS ")).collect();
+            let passed: Vec<&str> = said.lines().filter(|line| line.starts_with("PASS ")).collect();
             match backend {
                 "yosys" => assert!(said.contains("End of script"), "{said}"),
-                _ => assert_eq!(judged.len(), 1, "{backend}: {said}"),
+                _ => assert_eq!(passed.len(), 1, "{backend}: {said}"),
             }
         }
     }

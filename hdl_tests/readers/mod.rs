@@ -313,7 +313,7 @@ fn report(name: &str, f: &Findings) {
 }
 
 /// Compares designs with a simulator, a few hundred at a time.
-fn judge(
+fn compare_with_simulator(
     name: &str,
     language: Language,
     mut designs: Vec<Design>,
@@ -349,9 +349,13 @@ fn sim_verilog_is_read_as_icarus_simulates_it() {
         return harness::skip("iverilog", "not on the PATH");
     }
     let vectors = vectors(24, 1);
-    judge("Icarus Verilog", Language::Verilog, amount(150).map(verilog::design).collect(), &vectors, &|d| {
-        icarus(d, &vectors)
-    });
+    compare_with_simulator(
+        "Icarus Verilog",
+        Language::Verilog,
+        amount(150).map(verilog::design).collect(),
+        &vectors,
+        &|d| icarus(d, &vectors),
+    );
 }
 
 #[test]
@@ -362,6 +366,8 @@ fn sim_vhdl_is_read_as_ghdl_simulates_it() {
     let vectors = vectors(24, 2);
     for (i, standard) in ["93", "08"].into_iter().enumerate() {
         let designs = amount(120).filter(|seed| seed % 2 == i as u64).map(vhdl::design).collect();
-        judge(&format!("GHDL {standard}"), Language::Vhdl, designs, &vectors, &|d| ghdl(standard, d, &vectors));
+        compare_with_simulator(&format!("GHDL {standard}"), Language::Vhdl, designs, &vectors, &|d| {
+            ghdl(standard, d, &vectors)
+        });
     }
 }

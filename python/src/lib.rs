@@ -78,7 +78,7 @@ fn run_error(fault: &ArrayFault) -> PyErr {
         ArrayFault::Sample { fault: SampleFault::Miss(_), .. } => ("E0707", None),
         ArrayFault::Inexact { .. } => ("E0706", Some("codes=True gives raw integer values, exactly")),
         ArrayFault::Refused { reason, .. } if reason.contains("doubles hold") => {
-            ("E0706", Some("codes=True takes and gives integers of any size"))
+            ("E0706", Some("codes=True accepts and returns integers of any size"))
         }
         _ => ("E0706", None),
     };
@@ -166,7 +166,7 @@ fn language(name: &str) -> PyResult<Language> {
 #[pyclass(frozen, module = "alir2hdl._alir2hdl")]
 struct Native {
     held: Arc<HeldProgram>,
-    /// Bytes of the file, to be sent to another process; empty if the design is made from several files and options.
+    /// Bytes of the file, to be sent to another process; empty if the design depends on several files or options.
     bytes: Vec<u8>,
 }
 
@@ -204,7 +204,7 @@ fn option_value(value: &Bound<'_, PyAny>) -> PyResult<Option<OptionValue>> {
         return Ok(Some(OptionValue::Real(value.extract()?)));
     }
     let Ok(items) = value.try_iter() else {
-        return Err(PyTypeError::new_err(format!("{} is no value of an option", value.repr()?)));
+        return Err(PyTypeError::new_err(format!("{} is not a value of an option", value.repr()?)));
     };
     let items: Vec<Option<OptionValue>> = items.map(|item| option_value(&item?)).collect::<PyResult<_>>()?;
     Ok(Some(OptionValue::List(items.into_iter().flatten().collect())))
@@ -217,7 +217,7 @@ fn keywords(options: &Bound<'_, PyDict>) -> PyResult<Vec<Keyword>> {
         let name: String = name.extract()?;
         let invalid = |_| match value.repr() {
             Ok(shown) => PyTypeError::new_err(format!(
-                "{shown} is no value for {name}: a word, a number, a truth value, or a list"
+                "{shown} is not a value of {name}: a word, a number, a truth value, or a list"
             )),
             Err(error) => error,
         };
@@ -318,7 +318,7 @@ fn json(problems: &Diagnostics) -> PyResult<String> {
     serde_json::to_string(&problems.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// Runs a job on a thread of its own, without the interpreter's lock. A signal, such as Ctrl-C, raises its exception
+/// Runs a job on a separate thread, without the interpreter's lock. A signal, such as Ctrl-C, raises its exception
 /// within a tenth of a second, even if the job takes longer to end.
 fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResult<T> + Send + 'static) -> PyResult<T> {
     watched(py, &|_| Ok(()), job)
@@ -412,7 +412,7 @@ impl Native {
         Ok((Native { held: Arc::new(held), bytes: Vec::new() }, (adders, outputs, report.cost, report.latency)))
     }
 
-    /// Returns the bytes and the name for `from_bytes`, which gives an equal design.
+    /// Returns the bytes and the name for `from_bytes`, which returns an equal design.
     fn content<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, &str) {
         (PyBytes::new(py, &self.bytes), self.held.name())
     }

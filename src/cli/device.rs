@@ -1,4 +1,4 @@
-//! Devices and delays as they are typed.
+//! Options for devices and delays.
 
 use crate::compile::DelayModel;
 use crate::device::Estimate;
@@ -8,7 +8,7 @@ use clap::{ArgAction, ValueEnum};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Where delays come from, and which device is meant.
+/// Source of the delays, and device.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Pipeline and device")]
 pub(super) struct DeviceArgs {
@@ -22,13 +22,13 @@ pub(super) struct DeviceArgs {
 }
 
 impl DeviceArgs {
-    /// The devices that are named.
+    /// Returns the devices of the command line.
     pub(super) fn named(&self) -> &[NamedDevice] {
         &self.devices
     }
 }
 
-/// Sources of delays, as they are typed.
+/// Sources of delays on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum DelayModelArg {
     /// The file's latencies; for a file that has none, widths
@@ -39,7 +39,7 @@ pub(super) enum DelayModelArg {
     Width,
 }
 
-/// Any word as a device: for commands that report unknown ones together with other problems.
+/// Accepts any word as a device, for commands that report unknown devices together with other problems.
 pub(super) fn any_device(text: &str) -> Result<NamedDevice, String> {
     Ok(NamedDevice { text: text.to_owned() })
 }
@@ -55,7 +55,7 @@ impl DelayModelArg {
     }
 }
 
-/// An estimate for people; `of` says which hardware it is about.
+/// Appends an estimate as text; `of` names the hardware.
 pub(super) fn show(estimate: &Estimate, of: &str, out: &mut String) {
     let error = |share: Option<f64>| match share {
         Some(share) => Cow::Owned(format!(" (nine of ten within {:.0} %)", 100.0 * share)),

@@ -12,6 +12,7 @@ use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::ir::machine::{Machine, SignalId};
 use crate::ir::{Model, ValueId, align};
 use crate::num::{align as align_code, wrap};
+use crate::verify::arrays::types_of;
 use crate::verify::{MachineRun, Rows, Vectors, machine_stimulus};
 use num_bigint::BigInt;
 use serde::Serialize;
@@ -407,7 +408,7 @@ fn compare_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Diffe
             continue;
         }
         for (&x, &y) in x.iter().zip(y) {
-            let (types_a, types_b) = (types(a, x), types(b, y));
+            let (types_a, types_b) = (types_of(a, x), types_of(b, y));
             if types_a.len() != types_b.len() {
                 let name = &a.signal(x).name;
                 let message = format!("{what} port {name:?} has {} and {} elements", types_a.len(), types_b.len());
@@ -436,7 +437,7 @@ fn compare_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Diffe
         let inputs = machine_stimulus(a, cycles, seed);
         let runs = [a, b].map(|machine| MachineRun::interpreted(machine, inputs.clone()));
         let flat =
-            |machine: &Machine, ids: &[SignalId]| ids.iter().flat_map(|&id| types(machine, id)).collect::<Vec<_>>();
+            |machine: &Machine, ids: &[SignalId]| ids.iter().flat_map(|&id| types_of(machine, id)).collect::<Vec<_>>();
         let of_element: Vec<String> = of_a[1]
             .iter()
             .flat_map(|&id| {
@@ -451,10 +452,6 @@ fn compare_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Diffe
         found.outputs = compare(&inputs, (&types.0, &types.1), &results, &defined, |j| of_element[j].clone());
     }
     found
-}
-
-fn types(machine: &Machine, port: SignalId) -> Vec<Port> {
-    machine.signal(port).elements.iter().map(|&kif| Port { kif, frac: i64::from(kif.frac) }).collect()
 }
 
 /// Lines of one kind that are shown.

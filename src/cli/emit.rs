@@ -282,7 +282,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
             }
             match file.source(model) {
                 Some(source) => compile::lowered(model, &*source, &spec, &listener)?,
-                None => compile::model_telling(model, &spec, &listener)?,
+                None => compile::compile_with_progress(model, &spec, &listener)?,
             }
         }
         Design::Machine(machine) => {

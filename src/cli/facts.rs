@@ -5,7 +5,7 @@ use super::idle::{self, GivenOptions, Registers};
 use super::info::{occupancy, plot};
 use super::input::Design;
 use super::source::Kind;
-use crate::compile::{Hardware, Planned};
+use crate::compile::{Hardware, SharingPlan};
 use crate::diag::Diagnostics;
 use crate::network::matrix;
 use crate::num::Kif;
@@ -44,8 +44,8 @@ pub fn hardware_facts(hardware: &Hardware<'_>) -> HardwareFacts {
     let mut facts = HardwareFacts { stages: Vec::new(), delay_unit: "", chart: String::new() };
     if let Some(reused) = hardware.reused() {
         facts.chart = match &reused.plan {
-            Planned::Fold(plan) => occupancy::svg(&format!("Copies of {top}"), plan),
-            Planned::Serial(graph, plan) => occupancy::streams(&format!("Streams of {top}"), graph, plan),
+            SharingPlan::Fold(plan) => occupancy::svg(&format!("Copies of {top}"), plan),
+            SharingPlan::Serial(graph, plan) => occupancy::streams(&format!("Streams of {top}"), graph, plan),
         };
     }
     let Some(scheduled) = hardware.scheduled().filter(|scheduled| scheduled.outcome.schedule.stages > 0) else {

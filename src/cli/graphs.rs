@@ -1,4 +1,4 @@
-//! And-inverter graphs as files of `alir2hdl convert`: AIGER and Aignet, from a program or from one another.
+//! And-inverter graphs in `alir2hdl convert`: AIGER and Aignet files, from a program or from each other.
 
 use super::Failure;
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -10,13 +10,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Gates that a program may need at most, counted from above: their numbers fit both forms, and memory.
+/// Largest estimated number of gates of a program, so that gate numbers fit both formats and memory.
 const MOST_GATES: u64 = 1 << 27;
 
-/// Nodes that an Aignet array can have: literals take 30 bits.
+/// Maximum number of nodes of an Aignet array, whose literals have 30 bits.
 const MOST_NODES: usize = 1 << 29;
 
-/// Bytes of a graph that are read at most.
+/// Maximum size of a graph file in bytes.
 const MOST_BYTES: u64 = 1 << 32;
 
 /// Format of a graph.
@@ -31,7 +31,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form that a file's name asks for, `.gz` aside.
+    /// Returns the format for the extension of a file name, ignoring `.gz`.
     pub(super) fn from_file_name(path: &Path) -> Option<Form> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -40,10 +40,10 @@ impl Form {
             .find_map(|(ending, form)| name.ends_with(ending).then_some(form))
     }
 
-    /// The graph in this form.
+    /// Returns the graph in this format.
     ///
     /// # Errors
-    /// `E1107` if the form cannot say it (exit code 2).
+    /// `E1107` if the format cannot represent the graph (exit code 2).
     pub(super) fn write(self, graph: &Aig) -> Result<Vec<u8>, Failure> {
         match self {
             Form::Aag => Ok(aiger::write(graph, aiger::Encoding::Ascii)),
@@ -63,21 +63,21 @@ impl Form {
     }
 }
 
-/// A request that no form can meet.
+/// Returns the error of a request that no format supports.
 pub(super) fn refused(flag: &str, message: String) -> Failure {
     let error = Diagnostic::error("E1107", Place::Flag(flag.into()), message);
     Failure::input(error.with_help("graphs are read and written as .aig, .aag and .aignet"))
 }
 
-/// A program's outputs as functions of its inputs, with `latency` registers after each output bit.
+/// Returns a program's outputs as functions of its inputs, with `latency` registers after each output bit.
 ///
 /// # Errors
-/// `E1108` if it could need more gates than are made (exit code 2).
+/// `E1108` if the program could need more gates than the limit (exit code 2).
 pub(super) fn model_graph(model: &Model, latency: u32) -> Result<Aig, Failure> {
     let registers = (0..model.outputs().len()).map(|j| u64::from(model.output_kif(j).width())).sum::<u64>();
     let gates = blast::gates_at_most(model).saturating_add(registers.saturating_mul(u64::from(latency)));
     if gates > MOST_GATES {
-        let message = format!("as gates this program could need {gates}, and {MOST_GATES} is the limit");
+        let message = format!("this program could need {gates} gates, and {MOST_GATES} is the limit");
         return Err(Failure::input(Diagnostic::error("E1108", Place::Whole, message)));
     }
     Ok(equiv::model_graph(model, latency))
@@ -86,7 +86,7 @@ pub(super) fn model_graph(model: &Model, latency: u32) -> Result<Aig, Failure> {
 /// Reads a graph, plain or gzip.
 ///
 /// # Errors
-/// What the file system says, and what is wrong in the file (exit code 2).
+/// If the file cannot be read or is invalid (exit code 2).
 pub(super) fn read(path: &Path, form: Form, flag: GateFlag) -> Result<Aig, Failure> {
     let failed = |e: &io::Error| Failure::io(path, "read", e);
     let mut file = File::open(path).map_err(|e| failed(&e))?.take(MOST_BYTES);

@@ -17,7 +17,7 @@ use crate::ir::{Labels, Limits, Model};
 use crate::llvlir::{self, golden};
 use crate::network::exact::Rational;
 use crate::network::matrix::{self, Product};
-use crate::network::port::{self, Encoder, Meaning};
+use crate::network::port::{self, Encoder, ReferenceSemantics};
 use crate::network::quantise::{Overflow, Quantiser, Round};
 use crate::num::Kif;
 use crate::options::{DescriptionOptions, HardwareOptions};
@@ -412,7 +412,7 @@ impl HeldProgram {
     /// its code. Between them runs the batch engine where a double holds every code, else the golden evaluator.
     fn through_ports(
         &self,
-        meaning: &dyn Meaning,
+        meaning: &dyn ReferenceSemantics,
         (numbers, rounds): (Numbers<'_>, bool),
         outputs: &mut [f64],
         runner: &mut Runner<'_>,
@@ -476,7 +476,7 @@ impl HeldProgram {
 }
 
 /// Returns `true` if a source encodes each real input by floor and wrap to the type of its port, and scales no output.
-fn is_plain(meaning: &dyn Meaning, model: &Model) -> bool {
+fn is_plain(meaning: &dyn ReferenceSemantics, model: &Model) -> bool {
     let kifs = model.input_kifs();
     let direct = |(element, kif): (&port::InputElement, &Kif)| {
         let Encoder::Quantise(quantiser) = &element.encoder else { return false };
@@ -504,14 +504,17 @@ fn run_kernel(kernel: &llvlir::Program, numbers: Numbers<'_>, results: &mut Resu
         for input in 0..reads.len() {
             let at = sample * reads.len() + input;
             let code = match &values {
-                Values::Reals(v) => BigInt::from_f64(v[at]).filter(|_| v[at].fract() == 0.0).ok_or_else(|| {
-                    ArrayFault::Refused { sample, reason: format!("input {input} is {}, and no integer", v[at]) }
-                })?,
+                Values::Reals(v) => {
+                    BigInt::from_f64(v[at]).filter(|_| v[at].fract() == 0.0).ok_or_else(|| ArrayFault::Refused {
+                        sample,
+                        reason: format!("input {input} is {}, which is not an integer", v[at]),
+                    })?
+                }
                 Values::Integers(v) => v[at].into(),
                 Values::Wide(v) => v[at].clone(),
                 Values::Numbers(v) => v[at].to_integer().ok_or_else(|| ArrayFault::Refused {
                     sample,
-                    reason: format!("input {input} is {}, and no integer", v[at]),
+                    reason: format!("input {input} is {}, which is not an integer", v[at]),
                 })?,
             };
             codes.push(code);

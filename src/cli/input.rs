@@ -12,7 +12,7 @@ use crate::ir::machine::Machine;
 use crate::ir::{Labels, Layers, Limits, Model};
 use crate::llvlir::{self, Program};
 use crate::network::matrix;
-use crate::network::port::Meaning;
+use crate::network::port::ReferenceSemantics;
 use crate::options::{HardwareOptions, OptionFault, OptionValue, choice, invalid, or_next, unsigned, within};
 use crate::rtl::Rtl;
 use clap::ValueEnum;
@@ -57,7 +57,7 @@ impl clap::Args for AtTheEnd {
     }
 }
 
-/// A command with the options about reading after its others, if it reads a model.
+/// Returns a command that, if it reads a model, has the options about reading after its other options.
 pub(super) fn with_reading_options(command: clap::Command) -> clap::Command {
     if !command.get_arguments().any(|arg| arg.get_id() == "model") {
         return command;
@@ -152,7 +152,7 @@ enum Form {
 }
 
 impl Form {
-    /// The form of a program; nothing for a stateful design.
+    /// Returns the format of a program; `None` for a stateful design.
     fn format(self) -> Option<Format> {
         Some(match self {
             Form::AlirJson => Format::Alir,
@@ -198,7 +198,7 @@ struct LimitArgs {
 }
 
 impl InputArgs {
-    /// Where the model is.
+    /// Returns the path of the model.
     pub(super) fn path(&self) -> &Path {
         &self.model
     }
@@ -208,7 +208,7 @@ impl InputArgs {
         InputArgs { model: path.to_owned(), reading: AtTheEnd(reading) }
     }
 
-    /// About a file, by options that were given apart from it.
+    /// Returns the arguments for a file, with options that were given separately.
     pub(super) fn with_limits(path: &Path, reading: &AtTheEnd) -> InputArgs {
         InputArgs { model: path.to_owned(), reading: reading.clone() }
     }
@@ -248,7 +248,7 @@ impl InputArgs {
         Failure { diagnostics: failure.diagnostics.cut(most, counted).in_file(&self.model), ..failure }
     }
 
-    /// Reads and checks the model; notes about it are said at once. An integer kernel is lowered.
+    /// Reads and checks the model; notes about the model are printed at once. An integer kernel is lowered.
     ///
     /// # Errors
     /// Every problem of the file (exit code 2).
@@ -264,7 +264,7 @@ impl InputArgs {
             let (model, ..) = self.network(kind, reader, global)?;
             return Ok(model);
         }
-        // What the file is comes first: an option may be fine for the file that was meant.
+        // The kind of the file is checked first: an option may suit the file that the user meant.
         let (model, notes) =
             formats::read(reader, &self.limits().limits(), self.format()).map_err(|e| self.wrong(e))?;
         self.reading.0.matrix.refuse()?;
@@ -307,12 +307,12 @@ impl InputArgs {
         read.map_err(|failure| self.cut(failure))
     }
 
-    /// The options about sources that become programs here.
+    /// Returns the options about sources that this command turns into programs.
     pub(super) fn sources(&self) -> &SourceArgs {
         &self.reading.0.sources
     }
 
-    /// Which network the first bytes show, if any.
+    /// Returns the kind of network that the first bytes show, if any.
     fn network_kind(&self, head: &[u8]) -> Option<Kind> {
         if self.reading.0.format.is_none() { Kind::detect_file(head, &self.model) } else { None }
     }
@@ -325,10 +325,10 @@ impl InputArgs {
         read.map_err(|failure| self.cut(failure))
     }
 
-    /// The bytes of the file, if it holds a network; nothing where it is `-`.
+    /// Returns the bytes of the file, if the file holds a network; `None` where the path is `-`.
     ///
     /// # Errors
-    /// If it cannot be read (exit code 2).
+    /// If the file cannot be read (exit code 2).
     pub(super) fn network_file(&self) -> Result<Option<(Kind, Vec<u8>)>, Failure> {
         if self.model.as_os_str() == "-" {
             return Ok(None);
@@ -340,7 +340,7 @@ impl InputArgs {
         }
     }
 
-    /// All bytes of a source.
+    /// Returns all bytes of a source.
     fn bytes(&self, reader: impl Read) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let most = self.limits().max_bytes;
@@ -353,7 +353,7 @@ impl InputArgs {
         Ok(bytes)
     }
 
-    /// The file, with a copy of its first bytes as they are.
+    /// Opens the file, and also returns a copy of its first bytes, still packed.
     fn opened(&self) -> Result<(Box<dyn Read>, Vec<u8>), Failure> {
         let mut reader: Box<dyn Read> = match self.model.as_os_str() == "-" {
             true => Box::new(io::stdin().lock()),
@@ -363,7 +363,7 @@ impl InputArgs {
         Ok((Box::new(io::Cursor::new(head.clone()).chain(reader)), head))
     }
 
-    /// Reads a kernel; what form it has comes with it.
+    /// Reads a kernel; also returns the name of its format.
     fn kernel(&self, reader: impl Read) -> Result<(Program, String), Failure> {
         let (bytes, is_gzip) = formats::read_bytes(reader, self.limits().max_bytes).map_err(|e| self.wrong(e))?;
         let limits = llvlir::Limits {
@@ -417,7 +417,7 @@ impl InputArgs {
             labels.layers = read.layers;
             (Design::Model(read.model), read.form)
         };
-        // What the file is comes first: an option may be fine for the file that was meant.
+        // The kind of the file is checked first: an option may suit the file that the user meant.
         if of_matrix.is_none() && network.is_none() {
             self.reading.0.matrix.refuse()?;
             self.sources().refuse()?;
@@ -502,7 +502,7 @@ impl FileFacts {
 /// Facts about a file in addition to its contents.
 #[derive(Clone)]
 pub(super) struct FileFacts {
-    /// CRC-32 of its bytes as they are: `crc32:` and eight hexadecimal digits.
+    /// CRC-32 of the file's bytes: `crc32:` and eight hexadecimal digits.
     pub(super) checksum: String,
     /// SHA-256 of the same bytes, in hexadecimal digits.
     pub(super) sha256: String,
@@ -512,7 +512,7 @@ pub(super) struct FileFacts {
     pub(super) kernel: Option<Program>,
     /// Names that the file has for elements and values.
     pub(super) labels: Arc<Labels>,
-    /// The network that the model was made of.
+    /// The network from which the model was created.
     pub(super) network: Option<Arc<ReadNetwork>>,
     /// Facts about a matrix.
     pub(super) matrix: Option<MatrixFacts>,
@@ -528,7 +528,8 @@ impl FileFacts {
         Some(Box::new(compile::NetworkSource::new(meaning, kind, lowered)))
     }
 
-    /// Returns the names of an RTL file with the corresponding ones in that of `model` as this specification generates it.
+    /// Returns the names of an RTL file with the corresponding ones in that of `model` as this specification generates
+    /// it.
     ///
     /// # Errors
     /// If the specification has no hardware.
@@ -541,14 +542,14 @@ impl FileFacts {
         spec.module.labels = Arc::clone(&self.labels);
         let hardware = match self.source(model) {
             Some(source) => compile::lowered(model, &*source, &spec, &|_| ())?,
-            None => compile::model_telling(model, &spec, &|_| ())?,
+            None => compile::compile_with_progress(model, &spec, &|_| ())?,
         };
         let new = crate::rtl::read(language, &hardware.text(language), None)?;
         Ok(corresponding_names(old, &new))
     }
 
-    /// The network or matrix that the program was lowered from, and what it is called.
-    pub(super) fn meaning(&self) -> Option<(&dyn Meaning, &'static str)> {
+    /// Returns the network or matrix from which the program was lowered, and a word for its kind.
+    pub(super) fn meaning(&self) -> Option<(&dyn ReferenceSemantics, &'static str)> {
         match (&self.network, &self.matrix) {
             (Some(made), _) => Some((&*made.meaning, "network")),
             (None, Some(facts)) => Some((&facts.product, "matrix")),
@@ -595,7 +596,7 @@ impl Design {
     }
 }
 
-/// A reader that keeps checksums of what it has given.
+/// A reader that computes checksums of the bytes it returns.
 struct Summed<R> {
     reader: R,
     crc: Crc,

@@ -7,7 +7,7 @@ use crate::interp::samples::{Number, RealEncoder};
 use crate::ir::{Limits, Model};
 use crate::network::exact::Rational;
 use crate::network::matrix::{self, Product};
-use crate::network::port::{Encoder, Meaning as _};
+use crate::network::port::{Encoder, ReferenceSemantics as _};
 use crate::network::quantise::{Overflow, Quantiser, Round};
 use crate::options::{OptionFault, OptionValue, invalid, real, unsigned};
 use num_bigint::BigInt;

@@ -1,7 +1,7 @@
 //! The command line: options, their semantics, messages, and the exit code.
 //!
-//! One file per sub-command; this one holds what they share. Results go to stdout or to files, everything said to
-//! people goes to stderr. A sub-command returns an [`ExitStatus`] or a [`Failure`]; nothing else ends the program.
+//! One file per sub-command; this file has the common parts. Results are written to stdout or to files, messages to
+//! stderr. A sub-command returns an [`ExitStatus`] or a [`Failure`], and does not end the process itself.
 
 mod browser;
 mod calibrate;
@@ -80,7 +80,7 @@ use std::process::ExitCode;
 /// Exit code of the program. The numbers are documented in `--help` and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
-    /// All is well.
+    /// Success.
     Ok = 0,
     /// A comparison found a difference.
     Mismatch = 1,
@@ -88,13 +88,13 @@ pub enum ExitStatus {
     Input = 2,
     /// A required tool is missing.
     MissingTool = 3,
-    /// Our mistake.
+    /// An internal error.
     Bug = 4,
     /// A proof reached its limits.
     Undecided = 5,
 }
 
-/// Why a sub-command could not do what was asked, and the exit code that says so.
+/// Failure of a sub-command, with its exit code.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The exit code.
@@ -116,7 +116,7 @@ impl Failure {
         let help = match error.kind() {
             ErrorKind::NotFound => Some(missing_file(path)),
             ErrorKind::IsADirectory => Some("this is a folder: name a file in it".to_owned()),
-            ErrorKind::AlreadyExists if is_output => Some("it exists already, and is no folder".to_owned()),
+            ErrorKind::AlreadyExists if is_output => Some("it exists already, and is not a folder".to_owned()),
             _ => None,
         };
         let diagnostic = help.into_iter().fold(diagnostic, Diagnostic::with_help);
@@ -156,7 +156,7 @@ impl From<compile::Error> for Failure {
 /// Format of diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ErrorFormat {
-    /// For people.
+    /// Text.
     #[default]
     Text,
     /// One JSON object a line.
@@ -198,11 +198,11 @@ struct Cli {
     command: Option<Command>,
 }
 
-/// The options of `generate`: they are there if a model is.
+/// Options of `generate`; `None` without a model.
 #[derive(Debug)]
 struct MainJob(Option<Box<emit::Args>>);
 
-// By hand: derived, an optional group counts as given only by its own options, not by those flattened into it.
+// Not derived, as clap's derived code for an optional group ignores the options that are flattened into the group.
 impl clap::FromArgMatches for MainJob {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<MainJob, clap::Error> {
         let given = matches.subcommand_name().is_none() && matches.contains_id("model");
@@ -231,7 +231,7 @@ impl clap::Args for MainJob {
 /// Other names of sub-commands, and the sub-commands.
 const ALIASES: &[(&str, &str)] = &[("simulate", "verify")];
 
-/// Options of version 0.2 that another one replaces. They work as before, with a warning.
+/// Options of version 0.2 with their replacements. They still work, with a warning.
 const DEPRECATED: &[(&str, &str)] = &[
     ("--clk-name", "--port clk=NAME"),
     ("--rst-name", "--port rst=NAME"),
@@ -245,13 +245,13 @@ const DEPRECATED: &[(&str, &str)] = &[
     ("--sat-steps", "--prove-effort fast, normal or max"),
 ];
 
-/// Warnings about options that another one replaces.
+/// Returns warnings about deprecated options.
 fn deprecations(words: &[OsString]) -> Diagnostics {
     let options = words.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str());
     let names: Vec<&str> = options.map(|word| word.split('=').next().unwrap_or(word)).collect();
     let used = DEPRECATED.iter().filter(|(old, _)| names.contains(old));
     let warning = |(old, new): &(&str, &str)| {
-        let message = format!("{old} is an option of version 0.2 and goes with the next one");
+        let message = format!("{old} is an option of version 0.2 and will be removed in the next version");
         Diagnostic::warning("W0803", Place::Flag((*old).into()), message).with_help(format!("use {new}"))
     };
     Diagnostics(used.map(warning).collect())
@@ -322,7 +322,7 @@ enum Command {
     },
 }
 
-/// The whole command line: closing texts leave the breaking of lines to the parser, what few need comes last.
+/// Returns the parser of the whole command line. The parser breaks the lines of closing texts; rare options are last.
 fn command() -> clap::Command {
     command_for(|_| true, Detail::All)
 }
@@ -331,7 +331,7 @@ fn command() -> clap::Command {
 fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Command {
     let finished = |command: clap::Command| {
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
-        // A negative value has a message of its own; as an option it would be an unknown one.
+        // A negative value has a specific message; as an option it would be unknown.
         let command = input::with_reading_options(command).mut_args(|arg| {
             match arg.get_long().is_some() && arg.get_action().takes_values() {
                 true => arg.allow_negative_numbers(true),
@@ -357,11 +357,11 @@ pub fn main() -> ExitCode {
     ExitCode::from(main_with(std::env::args_os().collect()))
 }
 
-/// Runs the program on these arguments, the first of which is its name, as what this process is for: messages of panics
-/// become diagnostics, Ctrl-C ends the process, and memory is left to its end. Returns the exit code.
+/// Runs the program on these arguments, the first of which is its name, and returns the exit code. The process must end
+/// afterwards: panics become diagnostics, Ctrl-C ends the process, and memory is not freed.
 pub fn main_with(words: Vec<OsString>) -> u8 {
     std::panic::set_hook(Box::new(|info| {
-        // A closed pipe downstream (`| head`) is no error.
+        // A closed pipe downstream (`| head`) is not an error.
         let text = info.to_string();
         let diagnostic = Diagnostic {
             severity: Severity::Bug,
@@ -399,7 +399,7 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     report(&deprecations(&words), global);
     let protected = paths::check(&matches, self::command);
     let words = provenance::command(&matches, &command);
-    // The process ends with this call; giving the parser back piece by piece would take longer than making it.
+    // The process ends after this call, and dropping the parser would take longer than building it.
     std::mem::forget((command, matches));
     let outcome = std::panic::catch_unwind(|| {
         let _protected = protected?;
@@ -416,7 +416,7 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     status as u8
 }
 
-/// Returns the options that these words have by another name only: the option's own name, and the one that was typed.
+/// Returns the options that were given by an alias: the name of the option, and the alias.
 fn typed_aliases(words: &[OsString], command: &clap::Command) -> Vec<(String, String)> {
     let options = words.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str()?.strip_prefix("--"));
     let typed: Vec<&str> = options.map(|word| word.split('=').next().unwrap_or(word)).collect();
@@ -433,7 +433,7 @@ fn typed_aliases(words: &[OsString], command: &clap::Command) -> Vec<(String, St
     found
 }
 
-/// The global options of words that could not be parsed: programs that read our errors want these too.
+/// Returns the global options of words that could not be parsed; they determine the format of the error.
 fn unparsed(words: &[OsString]) -> Global {
     let json = words.iter().any(|word| word == "--error-format=json")
         || words.windows(2).any(|pair| pair[0] == "--error-format" && pair[1] == "json");
@@ -450,11 +450,11 @@ fn unparsed(words: &[OsString]) -> Global {
 }
 
 thread_local! {
-    /// Options of the command line that were typed by another name: their own one, and the one that was typed.
+    /// Options that were given by an alias: the name of the option, and the alias.
     static TYPED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Prints what the parser gives instead of a parsed command line: help, version, or what is wrong with it.
+/// Prints the output of the parser if there is no parsed command line: help, version, or an error.
 fn not_parsed(error: &clap::Error, words: &[OsString], command: &clap::Command) -> ExitStatus {
     if error.use_stderr() {
         report(&usage::diagnose(error, words, command).into(), unparsed(words));
@@ -469,7 +469,7 @@ fn not_parsed(error: &clap::Error, words: &[OsString], command: &clap::Command) 
     }
 }
 
-/// The command line that these words are, for callers that take options by name and have no command line of their own.
+/// Parses words as a command line, for callers with options by name.
 ///
 /// # Errors
 /// Returns an error if a word is invalid (`E0002`).
@@ -486,7 +486,7 @@ fn is_stream(path: &Path) -> bool {
     ["-", "stdin", "stdout"].iter().any(|name| path.as_os_str() == *name)
 }
 
-/// Help about a missing file: a missing folder of its path, or a file with nearly its name.
+/// Returns help about a missing file: a missing folder of its path, or a file with a similar name.
 fn missing_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
@@ -496,7 +496,7 @@ fn missing_file(path: &Path) -> String {
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    // Short names resemble each other: two added letters make another name.
+    // Short names are similar by chance, so at most one letter may be missing or added.
     let similar = |found: &&str| found.len() > 2 && (name.len().abs_diff(found.len()) < 2 || found.starts_with(name));
     match near(name, names.iter().map(String::as_str)).filter(similar) {
         Some(name) => {
@@ -506,7 +506,7 @@ fn missing_file(path: &Path) -> String {
     }
 }
 
-/// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.
+/// Writes diagnostics to stderr in the requested format; with `--quiet` only errors.
 pub fn report(diagnostics: &Diagnostics, global: Global) {
     let with_remedy = |diagnostic: &Diagnostic| {
         let mut diagnostic = diagnostic.clone();
@@ -528,7 +528,7 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
             }
         }
         if diagnostic.code == "E0002" {
-            // The parser speaks of options by their own names.
+            // Messages of the parser contain the name of the option instead of the alias.
             TYPED.with_borrow(|all| {
                 for (name, typed) in all {
                     diagnostic.message = diagnostic.message.replace(&format!("'{name} "), &format!("'{typed} "));
@@ -578,7 +578,7 @@ fn is_coloured(choice: ColorChoice) -> bool {
     }
 }
 
-/// Diagnostics with the colours that the parser of options uses: what they are in front, and the helps.
+/// Adds the colours of the option parser to diagnostics: to the severity and to `help`.
 fn coloured(text: &str) -> String {
     const KINDS: [(&str, u8); 4] = [("error[", 31), ("internal error[", 31), ("warning[", 33), ("note[", 36)];
     let line = |line: &str| {
@@ -597,7 +597,7 @@ fn coloured(text: &str) -> String {
     text.lines().map(|text| line(text) + "\n").collect()
 }
 
-/// Prints a message for people that is no problem; with `--quiet` nothing.
+/// Prints a message that is not a diagnostic; with `--quiet` prints nothing.
 fn say(text: &str, global: Global) {
     if !global.quiet {
         // No output is possible if stderr is closed.
@@ -605,22 +605,22 @@ fn say(text: &str, global: Global) {
     }
 }
 
-/// Ctrl-C (and what else asks a process to end) ends it at once, also one that waits for a pipe: after `last`, and
-/// without leaving temporary files.
+/// Ends the process immediately on Ctrl-C or another termination signal, even while it waits for a pipe. Calls `last`
+/// before, and deletes temporary files.
 fn on_interrupt(last: impl Fn() + Send + 'static) {
     let end = move || {
         last();
         crate::files::delete_unfinished();
         std::process::exit(130);
     };
-    // Without a handler the signal ends the process as well; only temporary files would stay.
+    // Without a handler the signal also ends the process, but temporary files would remain.
     let _ = ctrlc::set_handler(end);
 }
 
-/// Runs a command; `words` are what generated text says of it.
+/// Runs a command; `words` is the command line for generated files.
 fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
     use Command::{Calibrate, Convert, Project, View};
-    // `generate`, `run` and `verify` begin to catch signals later.
+    // `generate`, `run` and `verify` install their handlers later.
     if matches!(cli.command, Some(Calibrate(_) | Convert(_) | Project(_) | View(_))) {
         on_interrupt(|| {});
     }
@@ -653,7 +653,7 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Puts all files of a batch into place.
+/// Renames all files of a batch to their targets.
 ///
 /// # Errors
 /// The file that cannot be written (exit code 2).
@@ -661,7 +661,7 @@ fn commit(batch: Batch) -> Result<(), Failure> {
     batch.commit_each().map_err(|(path, error)| Failure::io(&path, "write", &error))
 }
 
-/// Writes a result to stdout. A reader that has gone away (`| head`) is not an error.
+/// Writes a result to stdout. A closed pipe (`| head`) is not an error.
 pub fn print(text: &[u8]) -> Result<ExitStatus, Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
@@ -681,7 +681,7 @@ mod tests {
         for command in whole.get_subcommands().chain([&whole]) {
             for arg in command.get_arguments() {
                 let Some(example) = arg.get_long().and_then(|long| usage::example(long, arg)) else { continue };
-                // An example may go on with a remark.
+                // An example may end with a comment.
                 let value = example.split(" (").next().unwrap_or(example);
                 let long = format!("--{}={value}", arg.get_long().unwrap_or_default());
                 let invalid = [clap::error::ErrorKind::InvalidValue, clap::error::ErrorKind::ValueValidation];
@@ -733,7 +733,7 @@ mod tests {
     }
 
     #[test]
-    fn what_few_need_comes_last_and_no_line_is_broken_twice() {
+    fn rare_options_are_last_and_no_line_is_broken_twice() {
         let mut whole = command();
         whole.build();
         for command in std::iter::once(&whole).chain(whole.get_subcommands()) {

@@ -1,4 +1,4 @@
-//! Netlists for `prove`: which files are netlists, and with which options they are read.
+//! Netlists for `prove`: detection of netlists, and their options.
 
 use super::Failure;
 use super::rtl_files::{in_file, text_of};
@@ -43,15 +43,15 @@ impl NetlistArgs {
         options.into_iter().find_map(|(flag, given)| given.then_some(flag))
     }
 
-    /// Refuses the options where the file is no netlist.
+    /// Returns an error for options of netlists if the file is not a netlist.
     ///
     /// # Errors
     /// If one was given (exit code 2).
     pub(super) fn refuse(&self) -> Result<(), Failure> {
-        self.refuse_with("a netlist, and the file is none: it instantiates no cells of a library")
+        self.refuse_with("a netlist, and the file is not one: it instantiates no cells of a library")
     }
 
-    /// Refuses the options for a stateful design.
+    /// Returns an error for options of netlists with a stateful design.
     ///
     /// # Errors
     /// If one was given (exit code 2).
@@ -66,7 +66,7 @@ impl NetlistArgs {
         Err(Failure::input(Diagnostic::error("E0804", Place::Flag(flag.into()), message).with_help(help)))
     }
 
-    /// Reads a project as a netlist; `None` if it is none.
+    /// Reads a project as a netlist; `None` if it is not a netlist.
     ///
     /// # Errors
     /// If the netlist or a cell library cannot be read (exit code 2).
@@ -91,19 +91,19 @@ impl NetlistArgs {
     }
 }
 
-/// Signals of a netlist that the budget of a proof is for: the comparison with RTL takes time in proportion to the size
-/// (`jet_mlp`, 20,000 signals: half of the budget).
+/// Number of signals of a netlist per budget of a proof: the comparison with RTL takes time in proportion to the size
+/// (`jet_mlp`, 20,000 signals: half of a budget).
 const SIGNALS_PER_BUDGET: u64 = 10_000;
 
-/// Optimisation levels whose RTL is tried as a hint where none is given: netlists carry no comments of ours.
+/// Optimisation levels whose RTL is tried as a hint if none is given, as netlists contain no header comment.
 const LEVELS: [u8; 3] = [1, 2, 0];
 
-/// Proof that RTL computes the model, as `prove` does it without netlists.
+/// Function that proves RTL equal to the model, as for files that are not netlists.
 pub(super) type RtlProof<'a> = &'a dyn Fn(&Rtl, Request) -> (Report, Engine, Request);
 
 impl NetlistArgs {
-    /// Proves or refutes that a netlist computes a model, with RTL as a hint: the RTL is proved first, the netlist is
-    /// compared with it. What that leaves undecided is proved without a hint.
+    /// Proves or refutes that a netlist computes a model, with RTL as a hint: proves the RTL first, then compares the
+    /// netlist with it. If that is undecided, the netlist is proved without a hint.
     ///
     /// # Errors
     /// If the RTL of `--rtl` cannot be read (exit code 2).
@@ -121,7 +121,7 @@ impl NetlistArgs {
         };
         let is_given = !hints.is_empty();
         let mut unused = None;
-        // What the command line does not state comes from the header comment of the RTL.
+        // Properties that the command line does not state are read from the header comment of the RTL.
         let mut netlist = netlist.clone();
         if let [hint] = &hints[..] {
             netlist.head.clone_from(&hint.head);
@@ -147,29 +147,31 @@ impl NetlistArgs {
             let parts = 1 + netlist.signals().len() as u64 / SIGNALS_PER_BUDGET;
             let own = Request { work: request.work.map(|work| work.saturating_mul(parts)), ..request.clone() };
             let (mut report, engine) = prove_against_rtl(model, &netlist, &hint, &own, solvers());
-            // A proof without the RTL does not look at outputs before the first sample.
+            // A proof without the RTL does not cover the outputs before the first sample.
             if !matches!(report.verdict, Verdict::Unknown { .. }) || (is_given && report.control_open) {
                 report.notes.push(match &self.rtl {
-                    Some(file) => format!("compared with {}, which was proved to be the model", file.display()),
-                    None => "compared with generated RTL, which was proved to be the model".to_owned(),
+                    Some(file) => format!("compared with {}, which was proved equal to the model", file.display()),
+                    None => "compared with generated RTL, which was proved equal to the model".to_owned(),
                 });
                 return Ok((report, engine, request));
             }
         }
         let (mut report, engine, request) = direct(&netlist, request);
         if let (Some(reason), Some(file)) = (unused, &self.rtl) {
-            let note = format!("{} was not used, because it is not proved to be the model: {reason}", file.display());
+            let note =
+                format!("{} was not used, because it is not proved equal to the model: {reason}", file.display());
             report.notes.push(note);
         }
         Ok((report, engine, request))
     }
 
-    /// RTL of `--rtl`: the module of the netlist's name if it has the ports, else the file's top module.
+    /// Returns the RTL of `--rtl`: the module with the netlist's name if its ports match, otherwise the file's top
+    /// module.
     fn hint(&self, file: &Path, module: &str, fits: &dyn Fn(&Rtl) -> bool) -> Result<Rtl, Failure> {
         let text = text_of(file)?;
         let language = rtl::Language::detect(file, &text);
         if language != rtl::Language::Vhdl && netlist::is_netlist(&text, None) {
-            let message = format!("--rtl has the RTL of a netlist, and {} is a netlist itself", file.display());
+            let message = format!("--rtl requires the RTL of a netlist, and {} is a netlist itself", file.display());
             let help = "give the file that synthesis read";
             return Err(Failure::input(
                 Diagnostic::error("E0804", Place::Flag("--rtl".into()), message).with_help(help),
@@ -182,7 +184,7 @@ impl NetlistArgs {
     }
 }
 
-/// RTL of a model as a hint: combinational, at an optimisation level.
+/// Returns combinational RTL of a model at an optimisation level, as a hint.
 fn generated(model: &Model, level: u8) -> Option<Rtl> {
     let spec = HardwareOptions { level: Some(level), ..HardwareOptions::default() }.spec("model");
     let text = compile::model(model, &spec).ok()?.text(rtl::Language::Verilog);

@@ -1,4 +1,4 @@
-//! Sub-commands on networks: samples through its golden evaluator, its listing, its ports in the interface JSON.
+//! Sub-commands on networks: samples through the reference evaluator, listings, ports in the interface JSON.
 
 use super::{ExitStatus, Failure, Global, report, schema};
 use crate::diag::{Diagnostic, Place};
@@ -9,7 +9,7 @@ use crate::network::exact::Rational;
 use crate::network::graph::outline::{heads, parts, size_of, times};
 use crate::network::graph::quant::QuantFile;
 use crate::network::graph::{Graph, Kind, Role};
-use crate::network::port::{self, Encoder, Group, InputElement, Meaning};
+use crate::network::port::{self, Encoder, Group, InputElement, ReferenceSemantics};
 use crate::network::quantise::Quantiser;
 use crate::num::Kif;
 use crate::verify::own;
@@ -22,21 +22,21 @@ use std::path::Path;
 /// Rows that are read at a time.
 const BLOCK: usize = 256;
 
-/// Samples through the golden evaluator.
+/// Run of samples through the reference evaluator.
 pub(super) struct Run<'a> {
     /// The lowered program, for the types of its ports.
     pub(super) model: &'a Model,
-    /// Reference semantics that are run.
-    pub(super) meaning: &'a dyn Meaning,
-    /// The samples.
+    /// Reference semantics of the network.
+    pub(super) meaning: &'a dyn ReferenceSemantics,
+    /// File of the samples.
     pub(super) input: &'a Path,
-    /// Which array of an archive.
+    /// Name of the array in an archive.
     pub(super) array: Option<&'a str>,
-    /// Where the results go.
+    /// File of the results; `None` for stdout.
     pub(super) output: Option<&'a Path>,
-    /// `true` if both are raw integer values of ports.
+    /// `true` if samples and results are raw integer values.
     pub(super) codes: bool,
-    /// `true` if the floating-point network runs, and the error of the other against it is printed.
+    /// `true` if the floating-point network runs too, and the error of the quantised network is printed.
     pub(super) float: bool,
 }
 
@@ -44,7 +44,7 @@ impl Run<'_> {
     /// Runs all samples.
     ///
     /// # Errors
-    /// What is wrong with the files (exit code 2).
+    /// If a file is invalid or cannot be written (exit code 2).
     pub(super) fn run(&self, global: Global) -> Result<ExitStatus, Failure> {
         let mut reader =
             Reader::open(self.input, self.array, self.model.input_kifs(), self.codes).map_err(Failure::input)?;
@@ -86,7 +86,7 @@ impl Run<'_> {
                     let units = self.meaning.output_units();
                     let code = |(k, value): (usize, &Rational)| units[k].code(value, columns[k].frac.into());
                     let row: Option<Vec<BigInt>> = exact.iter().enumerate().map(code).collect();
-                    whole.extend(row.ok_or_else(|| fail((0, "an output that its type does not hold".into())))?);
+                    whole.extend(row.ok_or_else(|| fail((0, "an output that its type cannot represent".into())))?);
                 } else {
                     reals.extend(exact.iter().map(Rational::to_f64));
                 }
@@ -159,7 +159,7 @@ impl Errors {
         }
     }
 
-    /// The table for people; empty without groups.
+    /// Returns the errors as a text table; empty without groups.
     fn table(&self, title: &str) -> String {
         if self.groups.is_empty() {
             return String::new();
@@ -179,8 +179,9 @@ impl Errors {
     }
 }
 
-/// The ports of a network for the interface JSON: names, types, what codes mean, how real inputs become codes.
-pub(super) fn interface(meaning: &dyn Meaning, model: &Model) -> Value {
+/// Returns the ports of a network for the interface JSON: names, types, scales of raw integer values, and the
+/// conversion of real inputs.
+pub(super) fn interface(meaning: &dyn ReferenceSemantics, model: &Model) -> Value {
     let mut inputs = Vec::new();
     let mut first = 0;
     for group in meaning.input_groups() {
@@ -251,12 +252,12 @@ fn encoder(encoder: &Encoder) -> Value {
     }
 }
 
-/// A count as a JSON number; the largest one stands for more.
+/// Returns a count as a JSON number, saturated at the largest one.
 fn number_of(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// Heads, tables and multipliers of all nodes, alike ones together.
+/// Returns a table of heads, tables and multipliers; equal ones of several nodes are one row.
 fn parts_table(graph: &Graph, quant: &QuantFile) -> String {
     let (mut all_heads, mut rows) = (BTreeMap::new(), BTreeMap::new());
     for node in &graph.nodes {
@@ -296,10 +297,10 @@ fn parts_table(graph: &Graph, quant: &QuantFile) -> String {
     text
 }
 
-/// Nodes of one operation: how many, weights, thirds of adders, and whether the operation is supported.
+/// Row of an operation: number of nodes, weights, thirds of adders, and whether the operation is supported.
 type Row = (usize, u128, u128, Result<&'static str, String>);
 
-/// The listing of a graph for `info`: one screen, or with its buffers if `all`.
+/// Returns the listing of a graph for `info`: a summary, or with its buffers if `all`.
 pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool) -> String {
     let supported = |kind: &Kind| match kind {
         Kind::Unsupported(why) | Kind::Faulty(why) => Err(why.clone()),

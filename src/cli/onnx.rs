@@ -46,7 +46,7 @@ pub(super) fn read(
         say(&format!("{weights} weights, some {adders} adders expected"), global);
     }
     if let Some(cut) = &network.cut {
-        let message = format!("the {cut} at the end was cut off: the outputs are its inputs");
+        let message = format!("the {cut} at the end was removed: its inputs are the outputs");
         let note = Diagnostic::note("N0820", Place::Path("graph.output".into()), message).in_file(file.as_ref());
         report(&note.into(), global);
     }
@@ -79,8 +79,8 @@ fn refused(refusals: Vec<Refusal>, file: &str, quant_file: Option<&Path>) -> Fai
     Failure::input(Diagnostics(refusals.iter().map(one).collect()))
 }
 
-/// Returns the structure of a file some of whose records are missing; `None` if all records are given or nothing
-/// needs any, and for a file that is refused for another reason.
+/// Returns the structure of a file without all of its records; `None` if no records are missing, and for a file that is
+/// rejected for another reason.
 pub(super) fn incomplete(bytes: &[u8], file: &str, max_adders: u64, quant: &QuantFile) -> Option<onnx::Structure> {
     let limits = onnx::Options { max_adders, folder: folder(file) };
     onnx::structure(bytes, &limits, quant).ok().filter(|structure| !structure.missing.is_empty())
@@ -110,7 +110,7 @@ fn float_weights(bytes: &[u8], network: &onnx::Network) -> Option<Diagnostic> {
 /// Returns the contents of an unusable file, or one with missing records, as JSON; `None` for one that may be usable.
 ///
 /// # Errors
-/// If it is no ONNX file (exit code 2).
+/// If the file is not ONNX (exit code 2).
 pub(super) fn info_json(
     bytes: &[u8],
     file: &str,
@@ -162,11 +162,11 @@ fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
     }
 }
 
-/// Returns a description of a file for people, with a list of its initialisers if `all`, and `true` if the file may be
+/// Returns a description of a file as text, with a list of its initialisers if `all`, and `true` if the file may be
 /// usable.
 ///
 /// # Errors
-/// If it is no ONNX file (exit code 2).
+/// If the file is not ONNX (exit code 2).
 pub(super) fn info(
     bytes: &[u8],
     file: &str,

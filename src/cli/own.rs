@@ -6,7 +6,7 @@ use crate::compile::Source;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::Model;
 use crate::verify::options::SampleOptions;
-use crate::verify::own::{Dissents, Numbers, Subject};
+use crate::verify::own::{ExpectedMismatches, Numbers, Subject};
 use std::path::PathBuf;
 
 /// Which samples are applied, and what must come out.
@@ -57,7 +57,7 @@ pub(super) fn subject<'a>(model: &'a Model, file: &'a FileFacts, source: Option<
 }
 
 /// Ends a command that simulates nothing where expected values are not the model's: nothing is written then.
-pub(super) fn settled(dissents: &Dissents) -> Result<(), Failure> {
+pub(super) fn settled(dissents: &ExpectedMismatches) -> Result<(), Failure> {
     if dissents.is_empty() {
         return Ok(());
     }

@@ -212,7 +212,7 @@ fn write(
             flows: &options.flows,
             parts: &parts,
             clock_ns: options.period(),
-            around: spec.surroundings(),
+            around: spec.io_timing(),
             core: options.core(),
             is_default_clock: options.is_default_clock(),
             board: options.board,

@@ -30,7 +30,7 @@ enum ProofLevelArg {
 }
 
 impl ProofEffortArgs {
-    /// The requested budget.
+    /// Returns the requested budget.
     pub(super) fn budget(self) -> ProofBudget {
         let level = match self.prove_effort {
             ProofLevelArg::Fast => ProofLevel::Fast,

@@ -1,21 +1,21 @@
-//! The origin that generated RTL records: the options in one order and without folders, so that the same
-//! request gives the same bytes wherever, and in whatever order, it is typed.
+//! Command line in the header comment of generated RTL: options in a fixed order and without folders, so that the same
+//! request results in the same bytes in any folder and with any order of options.
 
 use super::paths;
 use clap::{Arg, ArgMatches, Command, parser::ValueSource};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Options without effect on the hardware, in addition to the global ones and those that name results.
+/// Options without an effect on the hardware, in addition to global options and names of results.
 const SILENT: &[&str] = &["prove", "timings", "json", "namespace"];
 
-/// The words of a command line that was parsed with `command`: the sub-command, the model, then options in the order of
-/// the help, each as `--option value`. Of a path only the last component is kept.
+/// Returns the words of a parsed command line: the sub-command, the model, then options in the order of the help, each
+/// as `--option value`. Only the last component of a path is kept.
 pub(super) fn command(matches: &ArgMatches, command: &Command) -> Vec<String> {
     let mut words = vec!["alir2hdl".to_owned()];
     let (command, matches) = match matches.subcommand() {
         Some((name, inner)) => {
-            // The sub-command may be left out: the same request has the same words.
+            // `generate` may be omitted on the command line, so it is always omitted here.
             if name != "generate" {
                 words.push(name.to_owned());
             }
@@ -24,13 +24,13 @@ pub(super) fn command(matches: &ArgMatches, command: &Command) -> Vec<String> {
         None => (command, matches),
     };
     let (positional, options): (Vec<&Arg>, Vec<&Arg>) =
-        command.get_arguments().filter(|arg| speaks(arg)).partition(|arg| arg.is_positional());
+        command.get_arguments().filter(|arg| affects_hardware(arg)).partition(|arg| arg.is_positional());
     for arg in positional.into_iter().chain(options) {
         let id = arg.get_id().as_str();
         if !matches.try_contains_id(id).unwrap_or(false) || matches.value_source(id) != Some(ValueSource::CommandLine) {
             continue;
         }
-        // A sample every clock is what there is without the option.
+        // `--ii 1` is the default.
         let is_one = |word: &OsStr| word.to_str().and_then(|word| word.parse().ok()) == Some(1);
         if id == "ii" && matches.get_raw(id).into_iter().flatten().all(is_one) {
             continue;
@@ -62,13 +62,13 @@ pub(super) fn command(matches: &ArgMatches, command: &Command) -> Vec<String> {
 }
 
 /// Returns `true` if an option affects the hardware.
-fn speaks(arg: &Arg) -> bool {
+fn affects_hardware(arg: &Arg) -> bool {
     let id = arg.get_id().as_str();
     !arg.is_global_set() && !SILENT.contains(&id) && !paths::is_result(id)
 }
 
-/// The last component of a path; a path that has none stays. What a shell would act on, were a comment ever given to
-/// one, is shown as an underline.
+/// Returns the last component of a path, or the path if it has none. Characters with a meaning in a shell become
+/// underscores.
 fn file_name(path: &Path) -> String {
     let name = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
     name.to_string_lossy().replace(['$', '`'], "_")
@@ -80,12 +80,12 @@ mod tests {
 
     fn quoted_line(line: &str) -> String {
         let mut parser = super::super::command();
-        let matches = parser.try_get_matches_from_mut(line.split(' ')).expect("a line that is right");
+        let matches = parser.try_get_matches_from_mut(line.split(' ')).expect("a valid line");
         command(&matches, &parser).join(" ")
     }
 
     #[test]
-    fn the_same_request_is_the_same_words() {
+    fn equal_requests_have_equal_words() {
         let expected = "alir2hdl m.json --pipeline 3 --valid -O2";
         assert_eq!(quoted_line("alir2hdl m.json --pipeline 3 --valid -O2 --verilog m.v"), expected);
         assert_eq!(
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn values_with_commas_and_options_that_come_twice_are_kept() {
+    fn values_with_commas_and_repeated_options_are_kept() {
         assert_eq!(quoted_line("alir2hdl m --passes dce,cse --verilog x"), "alir2hdl m --passes dce,cse");
         assert_eq!(
             quoted_line("alir2hdl m --weights a/b --weights c --verilog x"),

@@ -1,4 +1,4 @@
-//! `alir2hdl run`: samples through the bit-accurate program.
+//! `alir2hdl run`: bit-accurate evaluation of samples.
 
 use super::input::{Design, InputArgs};
 use super::port_arrays::Outputs;
@@ -171,25 +171,25 @@ impl Args {
         }
     }
 
-    /// The file of samples.
+    /// Returns the file of samples.
     fn input(&self) -> Option<&Path> {
         self.samples.as_deref().or(self.input.as_deref())
     }
 
-    /// Where the outputs go: stdout, unless something else was asked to be printed there.
+    /// Returns the file of the outputs; stdout by default, unless another result is printed there.
     fn output(&self) -> Option<&Path> {
         let prints = self.trace.is_some() || self.check_intervals || self.float;
         self.output.as_deref().or((!prints).then_some(Path::new("-")))
     }
 
-    /// Requests that contradict themselves.
+    /// Returns an error for contradictory options.
     fn check(&self) -> Result<(), Failure> {
         let both = |a: &str, b: &str, why: &str| {
             let place = Place::Flag(a.into());
             Err(Failure::input(Diagnostic::error("E0709", place, format!("{a} and {b} do not go together: {why}"))))
         };
         if self.input().is_some_and(|input| input.as_os_str() == "-") && self.model.model.as_os_str() == "-" {
-            return both("--input -", "MODEL -", "there is one stdin");
+            return both("--input -", "MODEL -", "both read stdin");
         }
         let stdout = self.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
         if stdout && self.check_intervals {
@@ -208,13 +208,13 @@ impl Args {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     args.check()?;
-    // The process ends with the run: freeing a large model piece by piece would cost as much as a part of reading it.
+    // The process ends after the run, so a large model is not freed, which would take time.
     let (design, file) = args.model.read_design(global)?;
     if let (Design::Model(model), Some(network)) = (&design, &file.network) {
         return run_network(args, model, network, global);
     }
     if args.float {
-        let message = "--float is for a network, and this is none";
+        let message = "--float requires a network";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--float".into()), message)));
     }
     let model = match design {
@@ -225,7 +225,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return run_kernel(args, program, global);
     }
     if args.cycles.is_some() {
-        let message = "--cycles is for a state machine, and this is none";
+        let message = "--cycles requires a state machine";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--cycles".into()), message)));
     }
     let reader = match args.input() {
@@ -254,7 +254,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     };
     let settings = args.settings();
     let mut progress = Progress::new(reader.rows(), global);
-    let mut promises = args.check_intervals.then(|| Promises::new(&model));
+    let mut promises = args.check_intervals.then(|| IntervalCheck::new(&model));
     let summary = if args.engine == Engine::Golden || promises.is_some() {
         let visit = |sample, step: Step<'_>| {
             if let Some(promises) = &mut promises {
@@ -280,7 +280,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     Ok(if kept { ExitStatus::Ok } else { ExitStatus::Mismatch })
 }
 
-/// An integer kernel, by its own interpreter: integers on both sides.
+/// Runs an integer kernel with its reference interpreter; inputs and outputs are integers.
 fn run_kernel(args: &Args, program: &Program, global: Global) -> Result<ExitStatus, Failure> {
     let given = [("--cycles", args.cycles.is_some()), ("--check-intervals", args.check_intervals)];
     if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
@@ -298,7 +298,7 @@ fn run_kernel(args: &Args, program: &Program, global: Global) -> Result<ExitStat
     }
 }
 
-/// A network, by its own golden evaluator.
+/// Runs a network with its reference evaluator.
 fn run_network(
     args: &Args,
     model: &Model,
@@ -339,8 +339,8 @@ fn no_input() -> Failure {
     Failure::input(error.with_help("name a file of samples after the model: alir2hdl run MODEL SAMPLES.npy"))
 }
 
-/// A state machine, cycle by cycle from power-on: a row is what the outputs show with the inputs of the row applied,
-/// just before the clock edge.
+/// Runs a state machine cycle by cycle from power-on. An output row has the values just before the clock edge, for the
+/// inputs of the same row.
 fn run_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStatus, Failure> {
     let given = [
         ("--array", args.array.is_some()),
@@ -353,7 +353,8 @@ fn run_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitSta
     let output = args.output().unwrap_or(Path::new("-"));
     let ports: Vec<SignalId> = machine.inputs().collect();
     if ports.is_empty() && args.cycles.is_none() {
-        let error = Diagnostic::error(own::NO_SAMPLES, Place::Flag("--cycles".into()), "nothing says how long to run");
+        let error =
+            Diagnostic::error(own::NO_SAMPLES, Place::Flag("--cycles".into()), "the number of cycles is missing");
         return Err(Failure::input(error.with_help("the machine has no input port: add --cycles N")));
     }
     let mut inputs = match args.input() {
@@ -418,7 +419,7 @@ impl Progress {
         Progress { bar: None, rows, begun: Instant::now(), wanted }
     }
 
-    /// `done` samples are done; always goes on.
+    /// Reports the number of finished samples; always returns `true`, so that the run continues.
     fn tell(&mut self, done: u64) -> bool {
         if self.wanted && self.bar.is_none() && self.begun.elapsed() > Duration::from_secs(1) {
             let (bar, template) = match self.rows {
@@ -447,7 +448,7 @@ impl Progress {
     }
 }
 
-/// Prints one sample's operations as they are computed, and computes no other.
+/// Prints the operations of one sample during their computation. Other samples are not computed.
 fn trace(args: &Args, model: &Model, reader: &mut Reader, sample: u64) -> Result<ExitStatus, Failure> {
     let mut block = Values::default();
     let mut before = 0;
@@ -468,7 +469,7 @@ fn trace(args: &Args, model: &Model, reader: &mut Reader, sample: u64) -> Result
     let mut printed = Ok(ExitStatus::Ok);
     let outcome = golden_steps(model, &codes, args.settings().lookup_miss, |step| {
         text.push_str(&lines.step(&step));
-        // A large program's trace does not wait in memory.
+        // The trace of a large program is printed in parts, to limit memory.
         if text.len() > 1 << 16 && printed.is_ok() {
             printed = print(text.as_bytes());
             text.clear();
@@ -500,26 +501,26 @@ fn notes(summary: &Summary, name: &str) -> Diagnostics {
     Diagnostics(notes)
 }
 
-/// Lines about broken intervals that are printed; more are only counted.
+/// Maximum number of printed lines about violated intervals; further ones are only counted.
 const MAX_LINES: u64 = 100;
 
-/// Watches all samples for results that the model's intervals promise to fit, and that do not.
-struct Promises<'a> {
+/// Observer that counts results outside of the model's declared intervals.
+struct IntervalCheck<'a> {
     model: &'a Model,
     lines: String,
-    /// The sample that is running, what broke in it, and whether its inputs are inside their intervals so far.
+    /// Current sample, its violations, and `true` while its inputs are within their intervals.
     sample: u64,
     current: Vec<String>,
     inside: bool,
-    /// Broken promises, and those of samples whose inputs are inside their intervals.
+    /// Number of violations, and of those in samples whose inputs are within their intervals.
     broken: u64,
     broken_inside: u64,
 }
 
-impl<'a> Promises<'a> {
-    fn new(model: &'a Model) -> Promises<'a> {
+impl<'a> IntervalCheck<'a> {
+    fn new(model: &'a Model) -> IntervalCheck<'a> {
         let (lines, current) = (String::new(), Vec::new());
-        Promises { model, lines, sample: 0, current, inside: true, broken: 0, broken_inside: 0 }
+        IntervalCheck { model, lines, sample: 0, current, inside: true, broken: 0, broken_inside: 0 }
     }
 
     fn step(&mut self, sample: u64, step: Step<'_>) {
@@ -551,7 +552,7 @@ impl<'a> Promises<'a> {
         });
     }
 
-    /// Ends a sample.
+    /// Finishes a sample.
     fn close(&mut self) {
         let inside = std::mem::replace(&mut self.inside, true);
         for what in self.current.drain(..) {
@@ -564,7 +565,7 @@ impl<'a> Promises<'a> {
         }
     }
 
-    /// The report, and whether the model kept its promises for all samples inside its inputs' intervals.
+    /// Returns the report, and `true` if no sample with inputs within their intervals has a violation.
     fn verdict(mut self, samples: u64) -> (String, bool) {
         self.close();
         let mut text = self.lines;

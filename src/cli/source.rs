@@ -1,8 +1,8 @@
 //! Sources that become programs here: networks, recognised by what their file holds, with the options about them.
 //!
 //! A front end takes part by a variant of [`Kind`] (how its files are recognised) and an arm in [`SourceArgs::read`],
-//! which gives the lowered program and its [`Meaning`]. Every sub-command goes on with the program; `run`, `verify` and
-//! `prove` hold it to the meaning.
+//! which gives the lowered program and its [`ReferenceSemantics`]. Every sub-command goes on with the program; `run`,
+//! `verify` and `prove` hold it to the meaning.
 
 use super::paths::listed;
 use super::{Failure, Global, report, say};
@@ -14,7 +14,7 @@ use crate::network::graph::quant::QuantFile;
 use crate::network::graph::{self, Structure, lower};
 use crate::network::json::Value;
 use crate::network::onnx;
-use crate::network::port::Meaning;
+use crate::network::port::ReferenceSemantics;
 use crate::network::quantise::Quantiser;
 use crate::options::{OptionFault, OptionValue, invalid, path, paths, text, texts, unsigned, within};
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ pub(super) enum Kind {
 /// A source together with the program that it was lowered to.
 pub(super) struct ReadNetwork {
     /// Reference semantics of the source.
-    pub(super) meaning: Box<dyn Meaning>,
+    pub(super) meaning: Box<dyn ReferenceSemantics>,
     /// Which form it has, for people.
     pub(super) form: String,
 }

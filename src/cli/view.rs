@@ -7,7 +7,7 @@ use super::info::{occupancy, plot};
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
-use crate::compile::{self, Planned, Spec};
+use crate::compile::{self, SharingPlan, Spec};
 use crate::diag::{Diagnostic, counted, delay_digits, four_digits};
 use crate::emit::{self, Language};
 use crate::files::Batch;
@@ -178,11 +178,11 @@ impl PageRequest<'_> {
             let (delay, unit) = (&*spec.delays(program), spec.unit(program).0);
             let name = self.name;
             let (mut drawing, chart) = match &reused.plan {
-                Planned::Fold(plan) => (
+                SharingPlan::Fold(plan) => (
                     Drawing::from_plan(program, plan, delay, unit, layers),
                     occupancy::svg(&format!("Copies of {name}"), plan),
                 ),
-                Planned::Serial(graph, plan) => (
+                SharingPlan::Serial(graph, plan) => (
                     Drawing::from_streams(program, (graph, plan), delay, unit, layers),
                     occupancy::streams(&format!("Streams of {name}"), graph, plan),
                 ),

@@ -5,10 +5,10 @@
 //!  "signals": [["v3_s1", 3, "_s1", "add v1 + v2, s9.4 [-16, 15]"], ...]}
 //! ```
 //!
-//! `programs` are those between the optimisations. `operations` says what signals of the last program's operations are
-//! called (without any program: the model's); `null` is an operation that only the file's form needs. A signal is its
-//! name in the RTL, its operation, what follows the operation's name for it, and what it shows. Where signals of the
-//! RTL are renamed, the first member is to be renamed too.
+//! `programs` are the intermediate programs of the optimisation. `operations` has the signal name of each operation of
+//! the last program (without programs, of the model); `null` for an operation that only the file format needs. A signal
+//! consists of its name in the RTL, its operation, the suffix after the operation's name, and its value as a comment. A
+//! tool that renames signals of the RTL must rename the first member too.
 
 use super::Failure;
 use crate::compile::{SignalOrigin, Witness};
@@ -23,10 +23,10 @@ use serde_json::value::RawValue;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The name of the form.
+/// Name of the format.
 const SCHEMA: &str = "alir2hdl.witness/1";
 
-/// Writes a witness. A program that the form cannot say is left out.
+/// Writes a witness. Programs that the format cannot represent are omitted.
 ///
 /// # Errors
 /// Those of `out`.
@@ -37,7 +37,7 @@ pub(super) fn write(witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(if k == 0 { b"\n" } else { b",\n" })?;
         program.write(out)?;
     }
-    // The names are about the last program; without it they are of no use.
+    // The names refer to the last program, so they are omitted without it.
     let last = witness.programs.last().map(|last| formats::prepare(last, Target::Alir4));
     let (count, place): (usize, Box<dyn Fn(u32) -> u32>) = match &last {
         None => (witness.names.len(), Box::new(|operation| operation)),
@@ -56,7 +56,7 @@ pub(super) fn write(witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"]}\n")
 }
 
-/// The file's form.
+/// Content of the file.
 #[derive(Deserialize)]
 struct Form<'a> {
     schema: String,
@@ -66,11 +66,11 @@ struct Form<'a> {
     signals: Vec<(String, u32, String, String)>,
 }
 
-/// A witness that was read.
+/// A parsed witness.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct ParsedWitness {
     programs: Vec<Model>,
-    /// The operations of the last program by what their signals are called.
+    /// Operations of the last program by signal name.
     names: FxHashMap<String, u32>,
     /// Expected name of each signal, and its value.
     signals: FxHashMap<String, (String, String)>,
@@ -80,7 +80,7 @@ pub(super) struct Told {
 ///
 /// # Errors
 /// `E0912` and the errors of its programs (exit code 2).
-pub(super) fn read(path: &Path, limits: Limits) -> Result<Told, Failure> {
+pub(super) fn read(path: &Path, limits: Limits) -> Result<ParsedWitness, Failure> {
     let wrong = |found: Diagnostics| Failure::input(found.in_file(path));
     let file = formats::open(path).map_err(Failure::input)?;
     let (bytes, _) = formats::read_bytes(file, limits.max_bytes).map_err(wrong)?;
@@ -88,20 +88,20 @@ pub(super) fn read(path: &Path, limits: Limits) -> Result<Told, Failure> {
 }
 
 /// Reads the bytes of a witness.
-fn parse(bytes: &[u8], limits: &Limits) -> Result<Told, Diagnostics> {
+fn parse(bytes: &[u8], limits: &Limits) -> Result<ParsedWitness, Diagnostics> {
     let no_witness = |what: String| {
         let help = "`alir2hdl MODEL --verilog FILE --witness WITNESS` writes one";
         Diagnostics::from(Diagnostic::error("E0912", Place::Whole, what).with_help(help))
     };
     let form: Form<'_> = serde_json::from_slice(bytes).map_err(|why| no_witness(format!("not a witness: {why}")))?;
     if form.schema != SCHEMA {
-        return Err(no_witness(format!("a witness of the form {:?}; {SCHEMA} is known", form.schema)));
+        return Err(no_witness(format!("a witness of the format {:?}; {SCHEMA} is supported", form.schema)));
     }
     let mut programs = Vec::new();
     for program in &form.programs {
         programs.push(formats::read(program.get().as_bytes(), limits, Some(Format::Alir))?.0);
     }
-    // Names are those of generated RTL: no others are possible.
+    // Only names that occur in generated RTL are valid.
     let legal = |name: &str| name.starts_with('v') && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let mut names = FxHashMap::default();
     for (operation, name) in (0..).zip(&form.operations) {
@@ -112,25 +112,23 @@ fn parse(bytes: &[u8], limits: &Limits) -> Result<Told, Diagnostics> {
     let mut signals = FxHashMap::default();
     for (signal, operation, part, shows) in form.signals {
         let Some(Some(stem)) = form.operations.get(operation as usize) else {
-            return Err(no_witness(format!(
-                "signal {signal:?} is said to show operation {operation}, which has no name"
-            )));
+            return Err(no_witness(format!("signal {signal:?} refers to operation {operation}, which has no name")));
         };
         let name = format!("{stem}{part}");
         if legal(&name) {
             signals.insert(signal.to_ascii_lowercase(), (name, shows));
         }
     }
-    Ok(Told { programs, names, signals })
+    Ok(ParsedWitness { programs, names, signals })
 }
 
-impl Told {
-    /// The RTL with its signals renamed to the code generator's names, and with its statements about them.
+impl ParsedWitness {
+    /// Returns the RTL with signals renamed to the names of the code generator, and with the comments of the witness.
     pub(super) fn annotated(&self, rtl: &Rtl) -> Rtl {
         rtl.annotated(|name| self.signals.get(&name.to_ascii_lowercase()).cloned())
     }
 
-    /// The programs between.
+    /// Returns the intermediate programs.
     pub(super) fn steps(&self) -> Steps {
         Steps { programs: self.programs.clone(), names: self.names.clone(), are_proved: false }
     }

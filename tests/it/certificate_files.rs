@@ -29,15 +29,15 @@ pub(crate) fn read(dir: &TempDir, name: &str) -> String {
 fn kind(line: &str) -> &'static str {
     match line.split(' ').next() {
         Some("step") => "step",
-        Some("between") => "program that nothing is recorded of",
+        Some("between") => "program without records",
         Some("every") => "sample_timing",
         Some("clocks") => "clocks of an induction",
         Some("same" | "zero") => "registers",
-        Some("feeds") => "inputs of a program beside a machine",
+        Some("feeds") => "inputs of an intermediate program",
         Some("at") => "place",
         Some("image") => "image",
         Some("all" | "clauses") if line.contains(" / ") => "record with ranges",
-        Some("all") => "record by all assignments",
+        Some("all") => "record by exhaustion",
         Some("clauses") => "record by clauses",
         _ => "clause",
     }

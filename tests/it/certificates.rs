@@ -154,13 +154,13 @@ fn what_is_no_proof_is_never_called_one() {
         std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
         refused(&[&model, "m.v", "proof"], 2, "unreadable: ");
     }
-    // A program that nothing is recorded of, though it is the model itself.
+    // A program without records that is not marked as bare, though it is the model itself.
     std::fs::copy(&model, dir.path().join("proof/model.json.gz")).unwrap();
     let proof = "alir2hdl-certificate 6\nstep model.json.gz\nstep text\n";
     std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
-    refused(&[&model, "m.v", "proof"], 2, "a program that nothing is recorded of");
-    // Declared as one, which adds no gate; and the RTL as such a program.
-    for (word, what) in [("model.json.gz\nstep text", "makes nothing"), ("text", "does not end with the text")] {
+    refused(&[&model, "m.v", "proof"], 2, "a program without records");
+    // The same program marked as bare, which adds no gate; and the RTL file marked as bare.
+    for (word, what) in [("model.json.gz\nstep text", "builds no gates"), ("text", "the last step is not the RTL")] {
         let proof = format!("alir2hdl-certificate 6\nbetween {word}\n");
         std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
         refused(&[&model, "m.v", "proof"], 2, what);
@@ -680,7 +680,7 @@ fn corrupted_certificates_and_texts_are_refused() {
     assert!(answers.wrong["refuted"] > 20 && answers.wrong["refused"] > 3, "{answers:?}");
     // Records of every kind, each of which was refused at times.
     let answers = attacks(&LARGE[2..3], 0..60);
-    for kind in ["place", "image", "record with ranges", "record by all assignments"] {
+    for kind in ["place", "image", "record with ranges", "record by exhaustion"] {
         assert!(answers.right.contains_key(&(kind, "refused")), "{kind}: {answers:?}");
     }
 }

@@ -97,7 +97,7 @@ fn what_is_proved_is_told_and_what_cannot_be_is_refused() {
     let told = std::cell::RefCell::new(Vec::new());
     let listener = |line: &str| told.borrow_mut().push(line.to_owned());
     let spec = Spec { prove: true, ..spec() };
-    let hardware = compile::model_telling(&model, &spec, &listener).unwrap();
+    let hardware = compile::compile_with_progress(&model, &spec, &listener).unwrap();
     let text = hardware.proved_text(Language::Vhdl, &listener).unwrap();
     assert_eq!(text, hardware.text(Language::Vhdl));
     let told = told.into_inner();

@@ -37,7 +37,7 @@ fn converted(dir: &TempDir, name: &str, out: &str, more: &[&str]) -> Vec<u8> {
 }
 
 /// Runs 64 samples through a graph, cycle by cycle, and checks the outputs `latency` cycles later.
-fn judge(graph: &Aig, model: &Model, latency: u32, what: &str) {
+fn check_graph(graph: &Aig, model: &Model, latency: u32, what: &str) {
     let mut rng = SplitMix::new(u64::from(latency));
     let samples: Vec<Vec<BigInt>> = (0..64).map(|_| random::inputs(model, &mut rng)).collect();
     let mut bits = Vec::new();
@@ -84,10 +84,10 @@ fn gates_compute_the_model_in_every_form() {
             let ascii = converted(&dir, name, "m.aag", more);
             let array = converted(&dir, name, "m.aignet", more);
             let graph = aiger::read(&binary).unwrap();
-            judge(&graph, &model, latency, &format!("{name}.aig"));
-            judge(&aiger::read(&ascii).unwrap(), &model, latency, &format!("{name}.aag"));
+            check_graph(&graph, &model, latency, &format!("{name}.aig"));
+            check_graph(&aiger::read(&ascii).unwrap(), &model, latency, &format!("{name}.aag"));
             let flag = aignet::GateFlag::Refuse;
-            judge(&aignet::read(&array, flag).unwrap(), &model, latency, &format!("{name}.aignet"));
+            check_graph(&aignet::read(&array, flag).unwrap(), &model, latency, &format!("{name}.aignet"));
             assert_eq!(graph.inputs()[0].name, "model_inp[0]");
             assert_eq!(graph.outputs()[1].name, "model_out[1]");
             let theirs = flussab_aiger::binary::Parser::<u32>::from_read(&binary[..], Default::default());
@@ -109,7 +109,7 @@ fn gates_go_from_form_to_form() {
     assert!(std::fs::read(dir.path().join("b.aig.gz")).unwrap().starts_with(&[0x1f, 0x8b]));
     let back = std::fs::read(dir.path().join("d.aignet")).unwrap();
     let read = |bytes: &[u8]| aignet::read(bytes, aignet::GateFlag::Refuse).unwrap();
-    judge(&read(&back), &model("tiny_ops"), 2, "from form to form");
+    check_graph(&read(&back), &model("tiny_ops"), 2, "from form to form");
     assert_eq!(read(&back).gates(), read(&array).gates());
 }
 

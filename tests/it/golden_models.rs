@@ -123,7 +123,7 @@ fn dais_models_give_what_their_library_gave() {
             let codes: Vec<BigInt> = (0..n_in).map(code).collect();
             let found = golden(&model, &codes, LookupMiss::Error).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             for (j, (code, port)) in found.iter().zip(&out_ports).enumerate() {
-                if misjudged(&model, j, &codes) {
+                if has_known_error(&model, j, &codes) {
                     left_out += 1;
                     continue;
                 }
@@ -139,7 +139,7 @@ fn dais_models_give_what_their_library_gave() {
 
 /// Returns `true` if an output is a mux whose unsigned condition, an input, lies above its half of a half, and below
 /// its half.
-fn misjudged(model: &Model, output: usize, codes: &[BigInt]) -> bool {
+fn has_known_error(model: &Model, output: usize, codes: &[BigInt]) -> bool {
     let Some(source) = model.outputs()[output].source else { return false };
     let Op::Mux { cond, .. } = model.node(source).op else { return false };
     let (Op::Input { input }, kif) = (&model.node(cond).op, model.kif(cond)) else { return false };

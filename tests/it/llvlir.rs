@@ -175,11 +175,11 @@ fn said_of(line: &str) -> (String, String) {
 fn what_a_beginner_writes_is_answered_with_what_would_be_right() {
     for (line, message, help) in [
         // Names from elsewhere, and names with a wrong letter.
-        ("%2 = shl.i8 %0, %0", "no operation shl.i8", "perhaps `sll.i32` or `sll.v4.i32` is meant"),
-        ("%2 = mux.i8 %0, %0, %0", "no operation mux.i8", "perhaps `select.i32` or `select.v4.i32` is meant"),
-        ("%2 = ADD.i8 %0, %0", "no operation ADD.i8", "perhaps `add.i32` or `add.v4.i32` is meant"),
-        ("%2 = selct.i8 %0, %0, %0", "no operation selct.i8", "perhaps `select.i32` or `select.v4.i32` is meant"),
-        ("%2 = andi.i8 %0, 3", "no operation andi.i8", "`and` takes registers alone; `const` and `constu` make one of"),
+        ("%2 = shl.i8 %0, %0", "no operation shl.i8", "did you mean `sll.i32` or `sll.v4.i32`?"),
+        ("%2 = mux.i8 %0, %0, %0", "no operation mux.i8", "did you mean `select.i32` or `select.v4.i32`?"),
+        ("%2 = ADD.i8 %0, %0", "no operation ADD.i8", "did you mean `add.i32` or `add.v4.i32`?"),
+        ("%2 = selct.i8 %0, %0, %0", "no operation selct.i8", "did you mean `select.i32` or `select.v4.i32`?"),
+        ("%2 = andi.i8 %0, 3", "no operation andi.i8", "`and` accepts registers only; `const` and `constu` load"),
         ("input %2 \"b\": i8", "no operation input", "a port is written `in %0 \"name\": i32`"),
         ("%2 = frobnicate.i8 %0", "no operation frobnicate.i8", ""),
         // Parameters.
@@ -187,10 +187,10 @@ fn what_a_beginner_writes_is_answered_with_what_would_be_right() {
         ("%2 = trunc.i8 %1", "fit no operation", "it is written trunc.i8.i32 or trunc.v4.i8.i32"),
         ("%x1 = mul.v4.i8.q %x0, %x0, %m0", "fit no operation", "mul.i32 or mul.v4.i32 or mul.v4.i32.d"),
         // Numbers for registers, registers for numbers, a mask that was forgotten.
-        ("%2 = srl.i8 %0, 3", "a register should stand here", "`srli` takes a number here"),
-        ("%2 = xor.i8 %0, 3", "a register should stand here", "`const` and `constu` make an integer of a number"),
-        ("%2 = srli.i8 %0, %1", "a number should stand here", "`srl` takes a register here"),
-        ("%x1 = neg.v4.i8 %x0", "neg.VI takes 2 operands: a vector, a mask", "`mvm` makes a mask of an integer"),
+        ("%2 = srl.i8 %0, 3", "expected a register", "`srli` takes a number here"),
+        ("%2 = xor.i8 %0, 3", "expected a register", "load the number into a register first"),
+        ("%2 = srli.i8 %0, %1", "expected a number", "`srl` takes a register here"),
+        ("%x1 = neg.v4.i8 %x0", "neg.VI takes 2 operands: a vector, a mask", "`mvm` converts an integer to a mask"),
         ("%2 = add.i8 %0", "add.I takes 2 operands: an integer, an integer", ""),
         ("%f2 = add.i8 %0, %0", "not a register", "%x0 a vector"),
         // Widths and ranges.

@@ -173,14 +173,14 @@ fn an_induction_that_is_none_is_refused() {
     let last = proof.lines().rfind(|line| line.starts_with("same ")).unwrap();
     let bits: Vec<&str> = first.split(' ').collect();
     for (from, to, why) in [
-        ("clocks 0 0\n", "", "registers of no induction"),
+        ("clocks 0 0\n", "", "register bits without an induction"),
         ("clocks 0 0\n", "clocks 0 0\nclocks 0 0\n", "two inductions"),
         ("clocks 0 0\n", "clocks 0 4096\n", "more clocks"),
         ("clocks 0 0\n", "clocks 18446744073709551615 1\n", "more clocks"),
-        ("clocks 0 0\n", "clocks 0\n", "two numbers of clocks"),
+        ("clocks 0 0\n", "clocks 0\n", "two numbers of clock cycles"),
         ("clocks 0 0\n", "every 2 3\nclocks 0 0\n", "an induction of samples"),
         (first, &format!("{first} 99999999"), "does not exist"),
-        (first, &format!("same {}", bits[1]), "one bit alone"),
+        (first, &format!("same {}", bits[1]), "a class of one bit"),
         (first, &format!("{first} {}", last.rsplit(' ').next().unwrap()), "two classes"),
         (first, &first.replacen(bits[2], &(bits[2].parse::<usize>().unwrap() ^ 1).to_string(), 1), "at power-on"),
         ("step text\n", "step text\nfeeds 1\n", "inputs in a wrong place"),
@@ -240,7 +240,7 @@ fn written(machine: &Machine, seed: u64) -> (String, Language, Vec<Machine>) {
     (emit::text(&netlist, made, &emit::Options::default()), language, machines)
 }
 
-fn judged(machine: &Machine, text: &str, language: Language) -> Option<MachineReport> {
+fn prove_rtl(machine: &Machine, text: &str, language: Language) -> Option<MachineReport> {
     let rtl = rtl::read(language, text, None).ok()?;
     let limits = engine::Limits { sat_steps: 100_000, ..engine::Limits::default() };
     let request = MachineRequest { limits, depth: 6, ..MachineRequest::default() };
@@ -269,7 +269,7 @@ fn certificates_of_random_machines_are_replayed() {
     for seed in 0..90 {
         let Some((machine, json)) = drawn(seed) else { continue };
         let (text, language, machines) = written(&machine, seed);
-        let report = judged(&machine, &text, language).unwrap();
+        let report = prove_rtl(&machine, &text, language).unwrap();
         if report.verdict != Verdict::Proved {
             continue;
         }
@@ -309,7 +309,7 @@ fn no_certificate_makes_a_wrong_text_right() {
     for seed in 0..machines {
         let Some((machine, json)) = drawn(seed) else { continue };
         let (text, language, machines) = written(&machine, seed);
-        let report = judged(&machine, &text, language).unwrap();
+        let report = prove_rtl(&machine, &text, language).unwrap();
         let Some(found) = report.correspondence else { continue };
         let Ok((Answer::Holds(_), proof)) = replayed(&json, &text, &machines, &found) else { continue };
         let mut rng = SplitMix::new(seed);
@@ -335,14 +335,14 @@ fn no_certificate_makes_a_wrong_text_right() {
             for said in [own].into_iter().chain(answered) {
                 let word = match said {
                     Ok(Answer::Holds(_)) => {
-                        let verdict = judged(&machine, &wrong, language).map(|report| report.verdict);
+                        let verdict = prove_rtl(&machine, &wrong, language).map(|report| report.verdict);
                         let is_right = verdict == Some(Verdict::Proved) || seems_equal(&json, &wrong);
                         assert!(is_right, "seed {seed}: {verdict:?}\n{wrong}");
                         assert!(!matches!(verdict, Some(Verdict::Differs { .. })), "seed {seed}: {verdict:?}\n{wrong}");
                         "holds"
                     }
                     Ok(Answer::Refuted(..)) => {
-                        let verdict = judged(&machine, &wrong, language).map(|report| report.verdict);
+                        let verdict = prove_rtl(&machine, &wrong, language).map(|report| report.verdict);
                         assert_ne!(verdict, Some(Verdict::Proved), "seed {seed}\n{wrong}");
                         "refuted"
                     }

@@ -32,7 +32,7 @@ fn written(machine: &Machine, level: u8, language: Language) -> String {
     emit::text(&lower_machine(&optimised, "machine"), language, &emit::Options::default())
 }
 
-fn judged(machine: &Machine, text: &str, language: Language) -> MachineReport {
+fn prove_rtl(machine: &Machine, text: &str, language: Language) -> MachineReport {
     let rtl = rtl::read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let limits = engine::Limits { sat_steps: 100_000, ..engine::Limits::default() };
     prove(machine, &rtl, &MachineRequest { limits, depth: 6, ..MachineRequest::default() }, &|| Box::new(Embedded)).0
@@ -50,7 +50,7 @@ fn the_shared_designs_are_proved_in_both_languages() {
         let machine = read(name);
         let each = (0..3).flat_map(|level| [(level, Language::Verilog), (level, Language::Vhdl)]);
         for (level, language) in each {
-            let report = judged(&machine, &written(&machine, level, language), language);
+            let report = prove_rtl(&machine, &written(&machine, level, language), language);
             assert_eq!(report.verdict, Verdict::Proved, "{name} -O{level} {language:?}");
             assert!(report.registers.iter().all(|r| r.held == r.bits), "{name}: {:?}", report.registers);
         }
@@ -72,7 +72,7 @@ fn a_pipeline_is_proved_wherever_its_registers_stand() {
         let (text, moved) = cut(&machine, level, slack, language);
         assert_eq!(moved, usize::from(slack.is_some()));
         let read_as = if language == verilog { Language::Verilog } else { Language::Vhdl };
-        let report = judged(&machine, &text, read_as);
+        let report = prove_rtl(&machine, &text, read_as);
         assert_eq!(report.verdict, Verdict::Proved, "-O{level} {slack:?} {language:?}");
         assert_eq!((report.registers[0].name.as_str(), report.registers[0].bits), ("model_inp_reg", 64));
         assert!(report.registers.iter().all(|r| r.piped == r.bits || r.held > 0), "{:?}", report.registers);
@@ -96,7 +96,7 @@ fn a_register_too_many_on_one_path_of_a_pipeline_is_refuted() {
         let late = lines[declared].replace(register, "late");
         let text = changed(&text, lines[declared], &format!("{}\n{late}", lines[declared]));
         let text = changed(&text, lines[at], &format!("late <= {value}; {register} <= late;"));
-        let report = judged(&machine, &text, Language::Verilog);
+        let report = prove_rtl(&machine, &text, Language::Verilog);
         let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { panic!("{:?}", report.verdict) };
         assert_ne!(c.expected, c.found);
     }
@@ -110,7 +110,7 @@ fn a_rare_difference_in_a_pipeline_is_found() {
     let rare = "&{model_inp_1, model_inp_2, model_inp_3}";
     for (from, width) in [("model_inp_reg_0 <= model_inp_0", 8), ("model_out_0 <= INTERNAL_logic3_outp_0", 7)] {
         let text = changed(&text, from, &format!("{from} ^ {{{}'d0, {rare}}}", width - 1));
-        let report = judged(&machine, &text, Language::Verilog);
+        let report = prove_rtl(&machine, &text, Language::Verilog);
         let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { panic!("{:?}", report.verdict) };
         assert_ne!(c.expected, c.found);
     }
@@ -145,7 +145,7 @@ fn random_machines_whose_registers_moved_are_proved() {
         if moved == 0 {
             continue;
         }
-        let report = judged(&machine, &text, Language::Verilog);
+        let report = prove_rtl(&machine, &text, Language::Verilog);
         match report.verdict {
             Verdict::Proved => proved += 1,
             Verdict::Unknown { reason } => {
@@ -168,10 +168,10 @@ fn names_decide_nothing() {
         text = text.replace(from, to);
     }
     text = text.replace("mac_v3", "mac_v9_x").replace("is_last", "k_reg");
-    let report = judged(&machine, &text, Language::Verilog);
+    let report = prove_rtl(&machine, &text, Language::Verilog);
     assert_eq!((report.verdict, report.notes.len()), (Verdict::Proved, 0), "{text}");
     // A port with another name is found by its place, and that is said.
-    let report = judged(
+    let report = prove_rtl(
         &machine,
         &changed(&text, "[38:0] y\n", "[38:0] z\n").replace("assign y[", "assign z["),
         Language::Verilog,
@@ -199,7 +199,7 @@ fn changes_are_refuted_with_inputs_that_show_them() {
     for (name, from, to) in changes {
         let machine = read(name);
         let text = changed(&written(&machine, 1, Language::Verilog), from, to);
-        let report = judged(&machine, &text, Language::Verilog);
+        let report = prove_rtl(&machine, &text, Language::Verilog);
         let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else {
             panic!("{name}, {to}: {:?}", report.verdict)
         };
@@ -217,7 +217,7 @@ fn a_rare_difference_is_found() {
         "wire is_last = last_v2;",
         "wire is_last = last_v2 ^ (x == 20'd123456);",
     );
-    let report = judged(&machine, &text, Language::Verilog);
+    let report = prove_rtl(&machine, &text, Language::Verilog);
     let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { panic!("{:?}", report.verdict) };
     assert!(c.cycle <= 6);
 }
@@ -239,7 +239,7 @@ fn the_testbench_shows_the_difference() {
         let good = written(&machine, 1, language);
         let bad = changed(&good, from, to);
         let rtl = rtl::read(language, &bad, None).unwrap();
-        let report = judged(&machine, &bad, language);
+        let report = prove_rtl(&machine, &bad, language);
         let Verdict::Differs { counterexample: Some(c), .. } = report.verdict else { panic!("{:?}", report.verdict) };
         let bench = testbench(language, &machine, &rtl, &c).unwrap();
         for (text, expected) in [(&bad, "MISMATCH"), (&good, "MATCH")] {
@@ -260,7 +260,7 @@ fn the_testbench_shows_the_difference() {
 fn other_ports_and_other_clocks_are_told() {
     let machine = read("serial_matvec");
     let good = written(&machine, 1, Language::Verilog);
-    let reason = |text: &str| match judged(&machine, text, Language::Verilog).verdict {
+    let reason = |text: &str| match prove_rtl(&machine, text, Language::Verilog).verdict {
         Verdict::Differs { reason, counterexample: None } => reason,
         other => panic!("{other:?}"),
     };
@@ -287,7 +287,7 @@ fn random_machines_are_proved() {
         let machine = MachineRecipe::seeded(2 + seed as usize % 20, seed).build();
         let language = if seed % 2 == 0 { Language::Verilog } else { Language::Vhdl };
         let text = written(&machine, (seed % 3) as u8, language);
-        match judged(&machine, &text, language).verdict {
+        match prove_rtl(&machine, &text, language).verdict {
             Verdict::Proved => proved += 1,
             Verdict::Unknown { reason } => open.push((seed, reason)),
             other => panic!("seed {seed}: {other:?}\n{text}"),

@@ -8,7 +8,7 @@ use alir2hdl::network::exact::Rational;
 use alir2hdl::network::graph::golden::Golden;
 use alir2hdl::network::graph::{Options, Structure, lower};
 use alir2hdl::network::json::{self, Value};
-use alir2hdl::network::port::Meaning;
+use alir2hdl::network::port::ReferenceSemantics;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -21,7 +21,7 @@ fn alir2hdl(dir: &TempDir, args: &[&str]) -> (i32, String) {
 
 /// Writes both languages with these options and checks each with those.
 #[track_caller]
-fn judged(dir: &TempDir, model: &str, write: &str, judge: &str) -> Vec<(i32, String)> {
+fn written_and_proved(dir: &TempDir, model: &str, write: &str, prove: &str) -> Vec<(i32, String)> {
     let model = path(model);
     let model = model.to_str().unwrap();
     let mut args = vec![model];
@@ -32,7 +32,7 @@ fn judged(dir: &TempDir, model: &str, write: &str, judge: &str) -> Vec<(i32, Str
     ["m.v", "m.vhd"]
         .map(|file| {
             let mut args = vec!["prove", model, file];
-            args.extend(judge.split_whitespace());
+            args.extend(prove.split_whitespace());
             alir2hdl(dir, &args)
         })
         .into()
@@ -42,7 +42,7 @@ fn judged(dir: &TempDir, model: &str, write: &str, judge: &str) -> Vec<(i32, Str
 fn control_ports_are_found_under_every_name() {
     let dir = tempfile::tempdir().unwrap();
     let controls = "--pipeline 2 --valid --enable --reset-data";
-    for (names, judge) in [
+    for (names, prove) in [
         ("--reset sync", ""),
         ("--reset sync --port-style plain", ""),
         ("--reset async --port-style ap", ""),
@@ -55,7 +55,7 @@ fn control_ports_are_found_under_every_name() {
         ),
         ("--reset async --rst-name clear --reset-polarity low", "--rst-name clear --reset-polarity low"),
     ] {
-        for (code, said) in judged(&dir, "tiny_ops", &format!("{controls} {names}"), judge) {
+        for (code, said) in written_and_proved(&dir, "tiny_ops", &format!("{controls} {names}"), prove) {
             assert_eq!(code, 0, "{names}: {said}");
             let kind = if names.contains("async") { "is an asynchronous reset" } else { "is a synchronous reset" };
             assert!(said.starts_with("proved") && said.contains(kind), "{names}: {said}");
@@ -68,7 +68,7 @@ fn control_ports_are_found_under_every_name() {
 fn a_reset_of_the_other_polarity_differs() {
     let dir = tempfile::tempdir().unwrap();
     let write = "--pipeline 2 --valid --reset sync --rst-name clear";
-    for (code, said) in judged(&dir, "tiny_ops", write, "--rst-name clear --reset-polarity low") {
+    for (code, said) in written_and_proved(&dir, "tiny_ops", write, "--rst-name clear --reset-polarity low") {
         assert_eq!(code, 1, "{said}");
     }
 }
@@ -77,7 +77,7 @@ fn a_reset_of_the_other_polarity_differs() {
 fn ports_that_nobody_named_are_no_control_ports() {
     let dir = tempfile::tempdir().unwrap();
     let write = "--pipeline 1 --enable --ce-name go";
-    for (code, said) in judged(&dir, "tiny_ops", write, "") {
+    for (code, said) in written_and_proved(&dir, "tiny_ops", write, "") {
         assert!(code == 2 && said.contains("go (1 bit)"), "{said}");
     }
 }
@@ -88,7 +88,7 @@ fn what_is_proved_as_it_is_written_is_written() {
     let options = "--pipeline 3 --valid --enable --reset async --reset-polarity low --rst-name clear --clk-name tick";
     for model in ["tiny_ops", "edge_kif"] {
         for level in ["-O0 --prove", "-O1 --ports split --prove"] {
-            for (code, said) in judged(
+            for (code, said) in written_and_proved(
                 &dir,
                 model,
                 &format!("{options} {level}"),
@@ -171,7 +171,7 @@ fn certificates_hold_a_graph_that_can_be_read_and_the_report() {
 #[test]
 fn a_file_that_assumes_intervals_says_so_and_is_not_proved() {
     let dir = tempfile::tempdir().unwrap();
-    for (code, said) in judged(&dir, "lut_heavy", "--assume-intervals --pipeline 2", "") {
+    for (code, said) in written_and_proved(&dir, "lut_heavy", "--assume-intervals --pipeline 2", "") {
         assert_eq!(code, 2, "{said}");
         assert!(said.contains("E0907") && said.contains("verify --assume-intervals"), "{said}");
     }

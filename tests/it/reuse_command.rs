@@ -277,7 +277,7 @@ fn held_inputs_are_read_from_their_ports() {
 /// Blocks that were cut out of one block by the rows of their sums may each need some of the other one's:
 /// `mixer_particles` every 16 clocks has such.
 #[test]
-fn plans_of_both_engines_are_made_and_judged() {
+fn plans_of_both_engines_are_built_and_checked() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["mixer_particles", "conv_small", "sort_topk"] {
         for interval in ["2", "5", "16", "33"] {

@@ -158,7 +158,7 @@ fn inputs_that_are_not_samples() {
         .file("cut.npy", &std::fs::read(data("tiny_ops/inputs.npy")).unwrap()[..5000]);
     place.run("m.json --input short.csv --output y.npy").fails("E0703", "short.csv at line 2");
     place.run("m.json --input words.csv --output y.npy").fails("E0703", "field 2: \"x\" is not a number");
-    place.run("m.json --input not.npy --output y.npy").fails("E0702", "no npy file");
+    place.run("m.json --input not.npy --output y.npy").fails("E0702", "not an npy file");
     place.run("m.json --input cut.npy --output y.npy").fails("E0702", "the model has 2 inputs");
     let model = data("tiny_ops/model.json.gz");
     place.run(&format!("{} --input cut.npy --output y.npy", model.display())).fails("E0702", "cut short");
@@ -182,7 +182,7 @@ fn outputs_that_cannot_be() {
 #[test]
 fn requests_that_contradict_themselves() {
     let place = Place::new().file("x.csv", "1,2\n");
-    place.run("- --input - --output y.npy").fails("E0709", "one stdin");
+    place.run("- --input - --output y.npy").fails("E0709", "both read stdin");
     place.run("m.json --input x.csv --output - --check-intervals").fails("E0709", "both write to stdout");
     place.run("m.json --input x.csv --output - --codes --on-error nan").fails("E0709", "no code is NaN");
     place.run("m.json --input x.csv").gives("3.0,3.0,-2.0\n");
@@ -236,7 +236,7 @@ fn an_interrupted_run_leaves_nothing() {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // Enough to show that it is no npy file.
+    // Enough to show that it is not an npy file.
     stdin.write_all(b"1.0,2.0\n").unwrap();
     // It waits for more; the temporary file shows that it has begun.
     while place.names().len() < 2 {

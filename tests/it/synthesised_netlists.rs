@@ -323,7 +323,7 @@ fn rtl_that_does_not_help_is_named() {
     let other = folder(|i| squares(i) ^ i32::from(i == 9), "");
     std::fs::copy(other.path().join("rtl.v"), dir.path().join("rtl.v")).unwrap();
     let (code, said) = prove(&dir, &text);
-    assert!(code == 0 && said.contains("rtl.v was not used, because it is not proved to be the model"), "{said}");
+    assert!(code == 0 && said.contains("rtl.v was not used, because it is not proved equal to the model"), "{said}");
 }
 
 /// A netlist with logic between its cells is refused for that, not for cells that the RTL reader does not have.

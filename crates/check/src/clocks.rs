@@ -1,14 +1,14 @@
 //! RTL files with an initiation interval above one, simulated cycle by cycle over gates.
 //!
-//! The first simulated cycle is one in which a sample is accepted. At that time only register bits that a counter fixes
-//! are known; every other bit is unknown. The state is that after reset (or at power-on without a reset), without the
-//! bits that differ one interval later. By induction this state holds at every sample: one interval later each known
-//! bit has the same value again. A proof for this sample is therefore a proof for each sample.
+//! A sample is accepted in the first simulated cycle. The initial state is the state after reset (or at power-on if
+//! the file has no reset), where each bit that differs one interval later is unknown; bits of counters remain known.
+//! One interval later each known bit has the same value again, so by induction this state occurs at every sample, and
+//! a proof for the first sample is a proof for each sample.
 
 use crate::graph::{Graph, Lit};
 use crate::text::{Built, Open, Process, Reader, Result, Role, Text};
 use crate::words::choose;
-use crate::{Made, ensure};
+use crate::{ValueCallback, ensure};
 
 /// Timing of samples: initiation interval, latency and timing of the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +49,14 @@ impl SampleTiming {
     ) -> Result<Vec<Given>> {
         let elements: Vec<&Vec<Lit>> = inputs.iter().filter(|bits| !bits.is_empty()).collect();
         let count = beats.iter().map(|beat| beat.0.saturating_add(1)).max().unwrap_or(0);
-        ensure(elements.len() == beats.len() && (1..=self.interval).contains(&count), "inputs in beats that are none")?;
+        ensure(elements.len() == beats.len() && (1..=self.interval).contains(&count), "invalid beats of inputs")?;
         let mut given = vec![vec![(port.0, vec![Lit::UNKNOWN; port.1])]; count];
         for (bits, &(beat, low)) in elements.into_iter().zip(beats) {
             let place = given[beat][0].1.get_mut(low..low.saturating_add(bits.len()));
             let place = place.filter(|place| place.iter().all(|bit| !bit.is_known()));
-            place.ok_or("the bits of an input in its beat do not exist, or are taken")?.copy_from_slice(bits);
+            place
+                .ok_or("an input has bits in a beat that do not exist, or that another input has")?
+                .copy_from_slice(bits);
         }
         Ok(given)
     }
@@ -90,7 +92,7 @@ pub(crate) struct Statement {
     pub(crate) done: u64,
 }
 
-/// Values of the inputs in each cycle that provides any, and the nets of the outputs that are no vectors.
+/// Values of the inputs in each cycle in which inputs are valid, and the nets of the one-bit outputs.
 pub(crate) type Ports<'p> = (&'p [Given], &'p [usize]);
 
 impl<'a> Reader<'_, 'a> {
@@ -117,7 +119,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Evaluates the statements that read a changed net.
-    fn settle(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
+    fn settle(&mut self, g: &mut Graph, on_value: ValueCallback<'_>) -> Result<()> {
         for i in 0..self.clocks().statements.len() {
             let Statement { scope, at, net, low, done, .. } = self.clocks().statements[i];
             let clocks = self.clocks.as_ref().expect("clocks are simulated");
@@ -129,7 +131,7 @@ impl<'a> Reader<'_, 'a> {
             let value = self.source(g)?;
             if self.put(net, low, &value.bits) && value.bits.iter().any(|bit| bit.node() > Lit::UNKNOWN.node()) {
                 self.seen.count += 1;
-                made(g, self.seen.count - 1, Some(&value.bits))?;
+                on_value(g, self.seen.count - 1, Some(&value.bits))?;
             }
         }
         Ok(())
@@ -140,7 +142,7 @@ impl<'a> Reader<'_, 'a> {
         process.enable.map_or(Lit::TRUE, |(net, is_high)| self.nets[net].bits[0].flipped(!is_high))
     }
 
-    /// Simulates a clock edge: all registers load their next values at once.
+    /// Simulates a clock edge: all registers load their next values simultaneously.
     fn edge(&mut self, g: &mut Graph) -> Result<()> {
         let processes = std::mem::take(&mut self.clocks().processes);
         let mut taken = Vec::new();
@@ -218,17 +220,17 @@ impl<'a> Reader<'_, 'a> {
     /// Builds the gates of an RTL file with an initiation interval above one.
     ///
     /// # Errors
-    /// Constructs that alir2hdl does not generate; a file that does not keep to the sample timing; those of `made`.
+    /// Constructs that alir2hdl does not generate; a file that does not keep to the sample timing; those of `on_value`.
     pub(crate) fn simulate(
         mut self,
         g: &mut Graph,
         (given, single): Ports<'_>,
         outputs: &dyn Fn(&Self) -> Vec<Vec<Lit>>,
         sample_timing: &SampleTiming,
-        made: Made<'_>,
+        on_value: ValueCallback<'_>,
     ) -> Result<Built> {
         let &SampleTiming { interval, latency, ref input_timing } = sample_timing;
-        let no_callback: Made<'_> = &mut |_, _, _| Ok(());
+        let no_callback: ValueCallback<'_> = &mut |_, _, _| Ok(());
         self.read_once(g, false)?;
         let flag = self.valid_flag(g)?;
         let mut state = self.initial_state();
@@ -236,11 +238,14 @@ impl<'a> Reader<'_, 'a> {
         self.settle(g, no_callback)?;
         let ready: Vec<usize> = single.iter().copied().filter(|&net| self.nets[net].bits[0] == Lit::TRUE).collect();
         let &[ready] = &ready[..] else {
-            return self.wrong("no output reports that a sample is accepted in the first cycle, or several do");
+            return self.wrong("none or several of the outputs report that a sample is accepted in the first cycle");
         };
         let shown: Vec<usize> = single.iter().copied().filter(|&net| net != ready).collect();
-        self.sure(shown.len() == usize::from(flag.is_some()), "one of two valid flags is missing")?;
-        // An unknown input takes at most as long as a result to reach every register that depends on it.
+        self.sure(
+            shown.len() == usize::from(flag.is_some()),
+            "the valid flag of the inputs or of the outputs is missing",
+        )?;
+        // An unknown input reaches every register that depends on it within the latency.
         for _ in 0..latency / interval + 2 {
             for _ in 0..interval {
                 self.settle(g, no_callback)?;
@@ -270,7 +275,7 @@ impl<'a> Reader<'_, 'a> {
                 bits.iter().zip(&self.nets[*net].bits).all(|(bit, later)| !bit.is_known() || bit == later)
             };
             self.sure(clock != interval || state.iter().all(is_known), "the state differs one interval later")?;
-            self.settle(g, made)?;
+            self.settle(g, on_value)?;
             let is_ready = self.nets[ready].bits[0] == Lit::constant(clock % interval == 0);
             self.sure(is_ready, "samples are accepted at another interval")?;
             let flag_there = shown.first().map(|&net| self.nets[net].bits[0]);
@@ -315,7 +320,7 @@ impl<'a> Text<'a> {
     pub(crate) fn run(&self, g: &mut Graph) -> Result<Running<'_, 'a>> {
         let (mut reader, ports) = self.open()?;
         reader.read_once(g, true)?;
-        ensure(ports.single.is_empty(), "an output of a state machine that is no vector")?;
+        ensure(ports.single.is_empty(), "an output of a state machine that is not a vector")?;
         let processes = &reader.clocks.as_ref().expect("clocks are simulated").processes;
         let registers = processes.iter().flat_map(|process| process.next.iter().map(|next| next.0)).collect();
         Ok(Running { reader, ports, registers })
@@ -388,14 +393,14 @@ impl<'a> Running<'_, 'a> {
     /// register values.
     ///
     /// # Errors
-    /// Those of `made`.
+    /// Those of `on_value`.
     pub(crate) fn clock(
         &mut self,
         g: &mut Graph,
         inputs: &[(usize, Vec<Lit>)],
         state: &[Lit],
         outputs: &[usize],
-        made: Made<'_>,
+        on_value: ValueCallback<'_>,
     ) -> Result<(Vec<Vec<Lit>>, Vec<Lit>)> {
         let reader = &mut self.reader;
         inputs.iter().for_each(|(net, bits)| _ = reader.put(*net, 0, bits));
@@ -404,7 +409,7 @@ impl<'a> Running<'_, 'a> {
             let (own, others) = rest.split_at(reader.nets[net].bits.len());
             (rest, _) = (others, reader.put(net, 0, own));
         }
-        reader.settle(g, made)?;
+        reader.settle(g, on_value)?;
         let shown = outputs.iter().map(|&net| reader.nets[net].bits.clone()).collect();
         reader.edge(g)?;
         let next = self.registers.iter().flat_map(|&net| self.reader.nets[net].bits.clone()).collect();

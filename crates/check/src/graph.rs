@@ -1,4 +1,4 @@
-//! Gates: ANDs of two literals, each made once, over what is known to be equal.
+//! And-inverter graph with structural hashing, in which literals that are proved equal are merged.
 
 use crate::program::Type;
 use crate::sums::{Sum, Sums};
@@ -15,15 +15,15 @@ impl Lit {
     pub const FALSE: Lit = Lit(0);
     /// The constant true.
     pub const TRUE: Lit = Lit(1);
-    /// A bit that nothing is known of, each time another one; so is its complement, and what depends on it.
+    /// Unknown bit: each occurrence is another one. Its complement and all gates that depend on it are unknown too.
     pub const UNKNOWN: Lit = Lit(2);
 
-    /// A constant.
+    /// Returns the constant 1 or 0.
     pub fn constant(one: bool) -> Lit {
         Lit(u32::from(one))
     }
 
-    /// The gate's number.
+    /// Returns the number of the gate.
     pub fn node(self) -> usize {
         (self.0 >> 1) as usize
     }
@@ -38,7 +38,7 @@ impl Lit {
         self.node() != Lit::UNKNOWN.node()
     }
 
-    /// The complement if `flip`.
+    /// Returns the complement if `flip` is set, otherwise the literal.
     pub fn flipped(self, flip: bool) -> Lit {
         Lit(self.0 ^ u32::from(flip))
     }
@@ -51,7 +51,7 @@ impl std::ops::Not for Lit {
     }
 }
 
-/// Most gates of both sides of a step.
+/// Largest number of gates.
 const MOST: usize = 12_000_000;
 /// The end of a list of readers.
 const NONE: u32 = u32::MAX;
@@ -71,32 +71,31 @@ impl Hasher for LiteralHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The table reads the lowest bits, which depend on the lowest bits of the operands alone.
+        // The hash table uses the lowest bits; before the rotation they depend only on the lowest bits of the operands.
         self.0.rotate_left(26)
     }
 }
 
-/// Gates in the order of making.
+/// Gates in the order of their creation.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// Operands; of the constant and of inputs nothing.
+    /// Operands of each gate; `None` for the constant and for inputs.
     gates: Vec<Option<(Lit, Lit)>>,
-    made: HashMap<(Lit, Lit), u32, BuildHasherDefault<LiteralHasher>>,
-    /// Linked lists of the readers of each gate that is not equal to an older one: the first operand, and the next one
-    /// of each.
-    /// Operands are numbered by gates, two for each.
+    by_operands: HashMap<(Lit, Lit), u32, BuildHasherDefault<LiteralHasher>>,
+    /// Linked lists of the readers of each gate that is not equal to an older one. `first` has the first operand of
+    /// each list, `next` the operand after each operand. Operand `2 n + i` is operand `i` of gate `n`.
     first: Vec<u32>,
     next: Vec<[u32; 2]>,
     /// Literal that each gate was proved equal to: an older literal, or the gate itself.
     equal: Vec<Lit>,
     /// `true` if the limit of gates was exceeded; then no result may be used.
     pub is_full: bool,
-    /// Values as sums of others.
+    /// Values that are sums of other values.
     pub sums: Sums,
 }
 
 impl Graph {
-    /// The constant, and the bit that nothing is known of.
+    /// Returns a graph with the constant and the unknown bit.
     pub fn new() -> Graph {
         let mut graph = Graph::default();
         graph.push(None);
@@ -117,7 +116,7 @@ impl Graph {
         lit
     }
 
-    /// A new input.
+    /// Appends an input.
     pub fn input(&mut self) -> Lit {
         self.push(None)
     }
@@ -127,19 +126,18 @@ impl Graph {
         self.gates.len()
     }
 
-    /// The operands that a gate was made with; nothing of an input or the constant.
-    pub fn made_of(&self, node: u32) -> Option<(Lit, Lit)> {
+    /// Returns the operands with which a gate was created; `None` for an input or the constant.
+    pub fn created_from(&self, node: u32) -> Option<(Lit, Lit)> {
         self.gates[node as usize]
     }
 
-    /// The operands of a gate, by what they are known to be.
+    /// Returns the operands of a gate, each replaced by the oldest literal that is proved equal to it.
     pub fn operands(&self, node: u32) -> Option<(Lit, Lit)> {
         self.gates[node as usize].map(|(a, b)| (self.root(a), self.root(b)))
     }
 
-    /// Returns the values of all gates for 64 assignments in parallel; `input` returns those of the inputs, one after
-    /// another.
-    /// Unknown bits are 0.
+    /// Returns the values of all gates for 64 assignments in parallel. `input` is called once for each input and
+    /// returns its values. Unknown bits are 0.
     pub fn values(&self, mut input: impl FnMut() -> u64) -> Vec<u64> {
         let mut values = vec![0; 2];
         for gate in &self.gates[2..] {
@@ -150,7 +148,7 @@ impl Graph {
         values
     }
 
-    /// The oldest literal that this one is known to be equal to.
+    /// Returns the oldest literal that is proved equal to this one.
     pub fn root(&self, lit: Lit) -> Lit {
         let mut lit = lit;
         loop {
@@ -162,7 +160,7 @@ impl Graph {
         }
     }
 
-    /// Operands by their roots, and what is known to be the AND of them.
+    /// Returns the roots of the operands, in order, and the literal that is their AND, if one exists.
     pub fn known(&self, a: Lit, b: Lit) -> ((Lit, Lit), Option<Lit>) {
         let (a, b) = (self.root(a), self.root(b));
         let (a, b) = (a.min(b), a.max(b));
@@ -171,18 +169,18 @@ impl Graph {
             _ if !a.is_known() || !b.is_known() => Some(Lit::UNKNOWN),
             _ if a == !b => Some(Lit::FALSE),
             _ if a == Lit::TRUE || a == b => Some(b),
-            _ => self.made.get(&(a, b)).map(|&node| self.root(Lit(node << 1))),
+            _ => self.by_operands.get(&(a, b)).map(|&node| self.root(Lit(node << 1))),
         };
         ((a, b), known)
     }
 
-    /// `a` and `b`.
+    /// Returns `a & b`.
     pub fn and(&mut self, a: Lit, b: Lit) -> Lit {
         let (operands, known) = self.known(a, b);
         known.unwrap_or_else(|| {
             let lit = self.push(Some(operands));
             if !self.is_full {
-                self.made.insert(operands, lit.0 >> 1);
+                self.by_operands.insert(operands, lit.0 >> 1);
                 self.read(operands.0, lit.0);
                 self.read(operands.1, lit.0 + 1);
             }
@@ -190,18 +188,18 @@ impl Graph {
         })
     }
 
-    /// Puts an operand on the list of its gate.
+    /// Adds an operand to the list of readers of its gate.
     fn read(&mut self, lit: Lit, operand: u32) {
         let after = std::mem::replace(&mut self.first[lit.node()], operand);
         self.next[operand as usize / 2][operand as usize % 2] = after;
     }
 
-    /// `a` or `b`.
+    /// Returns `a | b`.
     pub fn or(&mut self, a: Lit, b: Lit) -> Lit {
         !self.and(!a, !b)
     }
 
-    /// `a` or `b`, not both.
+    /// Returns `a ^ b`.
     pub fn xor(&mut self, a: Lit, b: Lit) -> Lit {
         let (a, b) = (self.root(a), self.root(b));
         let flip = a.is_negated() != b.is_negated();
@@ -228,15 +226,15 @@ impl Graph {
         self.or(p, q)
     }
 
-    /// The sum of three bits: its low bit, and the carry.
+    /// Returns the sum of three bits: its low bit, and the carry.
     pub fn full_adder(&mut self, a: Lit, b: Lit, c: Lit) -> (Lit, Lit) {
         let half = self.xor(a, b);
         let (both, through) = (self.and(a, b), self.and(half, c));
         (self.xor(half, c), self.or(both, through))
     }
 
-    /// Returns the significant bits of a value as a signed number, by their roots and without low zeros, and the number
-    /// of these zeros.
+    /// Returns the roots of the significant bits of a value as a signed number, without low zeros, and the number of
+    /// these zeros.
     pub(crate) fn normal(&self, bits: &[Lit], signed: bool) -> (Vec<Lit>, usize) {
         // The top bit is the sign.
         let mut word: Vec<Lit> = exact(bits, signed).into_iter().map(|bit| self.root(bit)).collect();
@@ -248,7 +246,7 @@ impl Graph {
         (word, zeros)
     }
 
-    /// Looks again at what was known of values, by what their bits are known to be now.
+    /// Updates the recorded sums after merges, so that values whose bits are now equal have the same sum.
     pub(crate) fn renew(&mut self) {
         let mut same = Vec::new();
         for (word, sum) in std::mem::take(&mut self.sums.words) {
@@ -259,7 +257,7 @@ impl Graph {
                 None => _ = self.sums.words.insert(word, sum),
             }
         }
-        // A number is its high bits and its low ones.
+        // A number is the sum of its high bits and its low bits.
         for (word, sum) in &self.sums.words {
             for at in 1..word.len() - 1 {
                 let known = |part: &[Lit], signed: bool| {
@@ -307,13 +305,14 @@ impl Graph {
         }
     }
 
-    /// The exclusive or of two literals made of these, if it is there. Of their complements it is made of other gates.
+    /// Returns the existing exclusive or of two literals that is built from `a & b` and `!a & !b`. The exclusive or
+    /// of the complements is built from other gates.
     fn known_xor(&self, a: Lit, b: Lit) -> Option<Lit> {
         let (both, none) = (self.known(a, b).1?, self.known(!a, !b).1?);
         self.known(!both, !none).1
     }
 
-    /// Makes two literals equal that were shown to be, and then gates with operands that are.
+    /// Merges two literals that were proved equal, and then all gates whose operands became equal.
     pub fn merge(&mut self, x: Lit, y: Lit) {
         let mut pairs = vec![(x, y)];
         while let Some((x, y)) = pairs.pop() {
@@ -330,7 +329,7 @@ impl Graph {
                 match self.known(a, b) {
                     (_, Some(known)) => pairs.push((Lit(node << 1), known)),
                     (operands, None) => {
-                        self.made.insert(operands, node);
+                        self.by_operands.insert(operands, node);
                         self.read(old, operand);
                     }
                 }

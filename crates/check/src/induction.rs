@@ -11,7 +11,7 @@
 //! A register of the machine without an initial value may start with any suitable value: its value reaches nothing that
 //! is defined. A register of the RTL file without one may start with any value, and all of these values are covered.
 
-use crate::Made;
+use crate::ValueCallback;
 use crate::clocks::Register;
 use crate::ensure;
 use crate::graph::{Graph, Lit};
@@ -158,13 +158,13 @@ impl Runs {
     /// Builds the machine's gates: those of the cycles from power-on, and if `is_whole` also those of the later cycles.
     ///
     /// # Errors
-    /// If the induction is inconsistent; those of `made`.
+    /// If the induction is inconsistent; those of `on_value`.
     pub(crate) fn new(
         g: &mut Graph,
         machine: &Machine,
         registers: &[Register<'_>],
         (induction, is_whole): (&Induction, bool),
-        made: Made<'_>,
+        on_value: ValueCallback<'_>,
     ) -> Result<Runs, String> {
         let own = machine.registers();
         let widths: Vec<usize> = own.iter().map(|&signal| machine.name(signal).1).collect();
@@ -206,7 +206,7 @@ impl Runs {
             for (signal, bits) in with_bits.zip(&inputs) {
                 cells[signal] = machine.cells(signal, bits, Lit::TRUE);
             }
-            let after = machine.clock(g, cells, made)?;
+            let after = machine.clock(g, cells, on_value)?;
             ensure(!g.is_full, "more gates than are built here")?;
             let shown = machine.outputs().into_iter().flat_map(|signal| cells[signal].clone());
             let outputs = shown.filter(|cell| !cell.bits.is_empty()).map(|cell| (cell.bits, cell.is_defined)).collect();
@@ -263,15 +263,20 @@ impl Runs {
     /// Builds the gates of the RTL file, and all pairs to be proved equal.
     ///
     /// # Errors
-    /// Constructs that alir2hdl does not generate, or that do not fit the machine; those of `made`.
-    pub(crate) fn build_rtl(&self, g: &mut Graph, text: &Text<'_>, made: Made<'_>) -> Result<Pairs, String> {
+    /// Constructs that alir2hdl does not generate, or that do not fit the machine; those of `on_value`.
+    pub(crate) fn build_rtl(
+        &self,
+        g: &mut Graph,
+        text: &Text<'_>,
+        on_value: ValueCallback<'_>,
+    ) -> Result<Pairs, String> {
         let mut running = text.run(g)?;
         let mut pairs = Pairs::default();
         let into = running.ports(true, &self.inputs, &mut pairs.port_matches)?;
         let out = running.ports(false, &self.outputs, &mut pairs.port_matches)?;
         let mut clock = |g: &mut Graph, clock: &Clock, state: &mut Vec<Lit>| {
             let inputs: Vec<(usize, Vec<Lit>)> = into.iter().copied().zip(clock.inputs.iter().cloned()).collect();
-            let (shown, next) = running.clock(g, &inputs, state, &out, made)?;
+            let (shown, next) = running.clock(g, &inputs, state, &out, on_value)?;
             ensure(!g.is_full, "more gates than are built here")?;
             *state = next;
             Ok::<_, String>((shown.concat(), [&clock.next[..], state].concat()))

@@ -28,7 +28,7 @@ const SIGNS: [&str; 5] = ["<<<", "<=", ":=", "=>", "/="];
 pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>> {
     let mut out = Vec::new();
     let mut spellings: HashMap<String, &str> = HashMap::new();
-    // Conditions open within `ifndef SYNTHESIS: what synthesis does not see is no part of the hardware.
+    // Depth of conditions within `ifndef SYNTHESIS: synthesis ignores these lines, so they are skipped.
     let mut skipped = 0;
     for (line, whole) in (1..).zip(text.lines()) {
         let wrong = |why: &str| format!("line {line}: {why}");
@@ -53,7 +53,7 @@ pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>>
                 rest[from..].find(|c: char| !of(c)).map_or(rest.len(), |length| from + length)
             };
             let (token, end) = if !is_vhdl && rest.starts_with("(*") {
-                // Attributes say nothing about values. The writer's end in their line, and its strings end before.
+                // Attributes do not affect values. A generated attribute ends on its line, and so do its strings.
                 let is_one =
                     |inner: &str| !inner.contains(['(', ';', '/']) && inner.matches('"').count().is_multiple_of(2);
                 let end = rest.find("*)").filter(|&end| end > 1 && is_one(&rest[2..end]));
@@ -79,13 +79,13 @@ pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>>
             } else if is_vhdl && rest.starts_with("x\"") {
                 let end = 2 + rest[2..].find('"').ok_or_else(|| wrong("a string without its end"))?;
                 let digits: Option<Vec<u32>> = rest[2..end].chars().rev().map(|digit| digit.to_digit(16)).collect();
-                let digits = digits.ok_or_else(|| wrong("a digit that is none"))?;
+                let digits = digits.ok_or_else(|| wrong("an invalid digit"))?;
                 (Token::Bits((0..4 * digits.len()).map(|i| digits[i / 4] >> (i % 4) & 1 == 1).collect()), end + 1)
             } else if word(first) || first == '$' {
                 let end = length(&word, 1);
                 let name = &rest[..end];
                 if is_vhdl && *spellings.entry(name.to_ascii_lowercase()).or_insert(name) != name {
-                    return Err(wrong("a name in two spellings"));
+                    return Err(wrong("a name with different letter cases"));
                 }
                 (Token::Word(name), end)
             } else if first == '"' {
@@ -108,7 +108,7 @@ pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>>
     Ok(out)
 }
 
-/// A constant of Verilog of `size` bits, from its base on.
+/// Parses a Verilog constant of `size` bits; `based` begins with the base.
 fn constant(size: usize, based: &str) -> Result<Vec<bool>> {
     let (base, digits) = based.split_at(based.len().min(1));
     let radix = [("b", 2), ("d", 10), ("h", 16)].into_iter().find(|known| known.0 == base);
@@ -124,11 +124,11 @@ mod tests {
     use super::tokens;
 
     #[test]
-    fn text_that_synthesis_does_not_see_is_skipped() {
+    fn lines_that_synthesis_ignores_are_skipped() {
         let words = |text| tokens(text, false).map(|all| all.len());
         assert_eq!(words("a\n`ifndef SYNTHESIS\nb\n`ifndef X\nc\n`endif\nd\n`endif\ne f"), Ok(3));
         assert!(words("`ifndef SYNTHESIS\na\n").is_err());
         assert!(words("`ifndef SYNTHESIS\na\n`else\nb\n`endif\n").is_err());
-        assert_eq!(words("`endif"), words("`other"), "no directive of its own");
+        assert_eq!(words("`endif"), words("`other"), "an `endif alone is an unknown directive");
     }
 }

@@ -60,35 +60,35 @@ pub enum Side<'a> {
     Program(&'a Program),
     /// An intermediate program of a state machine, over elements of it at the cycles of the induction, as
     /// [`Machine::elements`] returns them, cycle by cycle.
-    Beside(&'a Program, &'a [usize]),
+    MachineProgram(&'a Program, &'a [usize]),
     /// The RTL file, and its sample timing if it does not accept a sample in every cycle.
     Text(&'a Text<'a>, Option<&'a SampleTiming>),
 }
 
 impl<'a> Side<'a> {
-    /// The program that it is, if it is one.
+    /// Returns the program of the side; `None` for the RTL file.
     pub fn program(&self) -> Option<&'a Program> {
         match *self {
-            Side::Program(program) | Side::Beside(program, _) => Some(program),
+            Side::Program(program) | Side::MachineProgram(program, _) => Some(program),
             Side::Text(..) => None,
         }
     }
 }
 
-/// The model and everything built after it, each part over the gates of all earlier ones; equalities stay known.
+/// Comparison state: the gates of the model and of all later sides, which share gates and proved equalities.
 #[derive(Clone)]
 pub struct Compared {
-    /// The gates of all.
+    /// Gates of the model and of all sides.
     pub graph: Graph,
     /// Types of inputs and outputs.
     types: (Vec<Type>, Vec<Type>),
     /// Bits of each output by the model; if the RTL file has valid flags, followed by that of the inputs.
     pub expected: Vec<Vec<Lit>>,
-    /// By what was built last.
+    /// Bits of each output by the last side.
     pub found: Vec<Vec<Lit>>,
-    /// Statement that a complete proof makes about the RTL file.
+    /// The claim about the RTL file that a complete proof shows.
     pub statement: String,
-    /// Bits of each input element; of a state machine, of all inputs at each clock from power-on.
+    /// Bits of each input element; for a state machine, of all inputs in each cycle from power-on.
     pub inputs: Vec<Vec<Lit>>,
     /// The cycles of a state machine. For one, `expected` is built together with the RTL file, and holds outputs at
     /// several cycles and register bits.
@@ -99,18 +99,18 @@ pub struct Compared {
 
 /// Callback for each value: its index, and its bits once they are built; for values of programs it is also called
 /// before, without bits.
-pub type Made<'a> = &'a mut dyn FnMut(&mut Graph, usize, Option<&[Lit]>) -> Result<(), String>;
+pub type ValueCallback<'a> = &'a mut dyn FnMut(&mut Graph, usize, Option<&[Lit]>) -> Result<(), String>;
 
 impl Compared {
     /// Builds the model.
     ///
     /// # Errors
-    /// Those of `made`.
-    pub fn new(model: &Program, made: Made<'_>) -> Result<Compared, String> {
+    /// Those of `on_value`.
+    pub fn new(model: &Program, on_value: ValueCallback<'_>) -> Result<Compared, String> {
         let mut graph = Graph::new();
         let mut input = |kind: &Type| (0..kind.width).map(|_| graph.input()).collect();
         let inputs: Vec<Vec<Lit>> = model.inputs.iter().map(&mut input).collect();
-        let expected = model.build(&mut graph, &inputs, made)?;
+        let expected = model.build(&mut graph, &inputs, on_value)?;
         let (found, types) = (expected.clone(), (model.inputs.clone(), model.outputs()));
         Ok(Compared {
             graph,
@@ -127,15 +127,15 @@ impl Compared {
     /// Builds a state machine with its RTL file; for its first cycles alone, or for an induction.
     ///
     /// # Errors
-    /// If the induction is inconsistent, or the RTL file is not supported; those of `made`.
+    /// If the induction is inconsistent, or the RTL file is not supported; those of `on_value`.
     pub fn new_machine(
         machine: &Machine,
         text: &Text<'_>,
         (induction, is_whole): (&Induction, bool),
-        made: Made<'_>,
+        on_value: ValueCallback<'_>,
     ) -> Result<Compared, String> {
         let mut graph = Graph::new();
-        let runs = Runs::new(&mut graph, machine, &text.registers()?, (induction, is_whole), made)?;
+        let runs = Runs::new(&mut graph, machine, &text.registers()?, (induction, is_whole), on_value)?;
         Ok(Compared {
             graph,
             types: (Vec::new(), Vec::new()),
@@ -148,32 +148,32 @@ impl Compared {
         })
     }
 
-    /// Builds what was made of it.
+    /// Builds the gates of the other side.
     ///
     /// # Errors
-    /// If the ports have other types; what the side or `made` object to.
-    pub fn follow(&mut self, side: &Side<'_>, made: Made<'_>) -> Result<(), String> {
+    /// If the ports have other types; errors of the side and of `on_value`.
+    pub fn follow(&mut self, side: &Side<'_>, on_value: ValueCallback<'_>) -> Result<(), String> {
         self.graph.renew();
         match side {
-            Side::Beside(program, feeds) => {
+            Side::MachineProgram(program, feeds) => {
                 let runs = self.runs.as_ref().ok_or("a program beside no state machine")?;
                 let inputs = runs.program_inputs(feeds, program.inputs.iter().map(|kind| kind.width))?;
-                self.found = program.build(&mut self.graph, &inputs, made)?;
+                self.found = program.build(&mut self.graph, &inputs, on_value)?;
             }
             Side::Program(program) => {
                 let fits = program.inputs == self.types.0 && program.outputs() == self.types.1;
                 ensure(fits, "the ports of a program have other types than those of the model")?;
-                self.found = program.build(&mut self.graph, &self.inputs, made)?;
+                self.found = program.build(&mut self.graph, &self.inputs, on_value)?;
             }
             Side::Text(text, _) if self.runs.is_some() => {
                 let runs = self.runs.as_ref().expect("it is there");
-                let pairs = runs.build_rtl(&mut self.graph, text, made)?;
+                let pairs = runs.build_rtl(&mut self.graph, text, on_value)?;
                 (self.expected, self.found, self.claimed) = (pairs.expected, pairs.found, pairs.claimed);
                 self.statement = EVERY_CLOCK.to_owned() + &pairs.port_matches;
             }
             Side::Text(text, sample_timing) => {
                 let widths: Vec<usize> = self.expected.iter().map(Vec::len).collect();
-                let built = text.build(&mut self.graph, &self.inputs, &widths, *sample_timing, made)?;
+                let built = text.build(&mut self.graph, &self.inputs, &widths, *sample_timing, on_value)?;
                 (self.found, self.statement) = (built.outputs, built.statement);
                 if let Some((of_inputs, of_outputs)) = built.flags {
                     self.expected.push(vec![of_inputs]);
@@ -191,7 +191,7 @@ impl Compared {
     pub fn replay(&mut self, side: &Side<'_>, step: &Step) -> Result<(), String> {
         let mut places = step.places.iter().peekable();
         let count = self.graph.count();
-        let used = |graph: &Graph| ensure(graph.sums.unused.is_empty(), "an image that nothing is made of");
+        let used = |graph: &Graph| ensure(graph.sums.unused.is_empty(), "an image that no value uses");
         self.follow(side, &mut |graph, at, bits| match (bits, places.peek().filter(|place| *place.0 == at)) {
             (None, place) => {
                 let images = place.map_or(&[][..], |place| &place.1.images);
@@ -201,13 +201,10 @@ impl Compared {
             (Some(_), None) => Ok(()),
         })?;
         used(&self.graph)?;
-        ensure(
-            !step.is_bare || self.graph.count() > count,
-            "a program that nothing is recorded of, and that makes nothing",
-        )?;
+        ensure(!step.is_bare || self.graph.count() > count, "a program without records that builds no gates")?;
         let found = self.found.concat();
         places.try_for_each(|place| {
-            ensure(*place.0 == AT_THE_END, "a place that is not there")?;
+            ensure(*place.0 == AT_THE_END, "a place that does not exist")?;
             apply(&mut self.graph, place, &found)
         })
     }
@@ -218,7 +215,7 @@ impl Compared {
         pairs.into_iter().all(|(&a, &b)| a.is_known() && self.graph.root(a) == self.graph.root(b))
     }
 
-    /// Outputs that are not the same gates on both sides.
+    /// Returns the outputs that the records do not show.
     pub fn open(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.expected.len()).filter(|&output| !self.is_shown(output))
     }
@@ -250,7 +247,7 @@ impl Compared {
     }
 }
 
-/// Applies the records of a place to the bits that are there.
+/// Applies the records of a place to the bits known there.
 fn apply(graph: &mut Graph, (at, place): (&usize, &Place), bits: &[Lit]) -> Result<(), String> {
     for record in &place.records {
         let applied = bits.get(record.bit).ok_or("no such bit".into()).and_then(|&bit| record.apply(graph, bit));
@@ -318,7 +315,7 @@ fn check_here(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resu
         let of = text.inner().map_or(String::new(), |name| format!("of {name}: "));
         return Ok(Answer::Holds(of + &replayed.statement));
     }
-    // What is not shown may be wrong.
+    // An output that the records do not show may be wrong.
     let case = certificate.case.as_deref().unwrap_or(&[]);
     let mut straight = model.compared(&text, (&model.first_clocks(case.len()), false))?;
     straight.follow(&Side::Text(&text, certificate.sample_timing.as_ref()), &mut |_, _, _| Ok(()))?;
@@ -350,7 +347,7 @@ impl Model {
 
     /// Its gates, without records; of a state machine as [`Compared::new_machine`] makes them.
     fn compared(&self, text: &Text<'_>, induction: (&Induction, bool)) -> Result<Compared, String> {
-        let nobody: Made<'_> = &mut |_, _, _| Ok(());
+        let nobody: ValueCallback<'_> = &mut |_, _, _| Ok(());
         match self {
             Model::Program(program) => Compared::new(program, nobody),
             Model::Machine(machine) => Compared::new_machine(machine, text, induction, nobody),
@@ -377,7 +374,7 @@ fn steps(
         let next = step.program.as_ref().map(read).transpose()?;
         let side = match &next {
             None => Side::Text(text, certificate.sample_timing.as_ref()),
-            Some(program) if certificate.induction.is_some() => Side::Beside(program, &step.feeds),
+            Some(program) if certificate.induction.is_some() => Side::MachineProgram(program, &step.feeds),
             Some(program) => Side::Program(program),
         };
         compared.replay(&side, step)?;

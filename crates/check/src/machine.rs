@@ -1,6 +1,6 @@
-//! State machines: ALIRFSM JSON, and what it means from one clock to the next, written against `docs/fsm.md` alone.
+//! State machines: parser for ALIRFSM JSON, and the semantics of one clock cycle, implemented from `docs/fsm.md` alone.
 
-use crate::Made;
+use crate::ValueCallback;
 use crate::ensure;
 use crate::graph::{Graph, Lit};
 use crate::program::{MOST_BITS, Program, Type, converted, number, parsed, unpacked};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
 
-/// Most bits of all signals, and elements that connections reach.
+/// Limit on the total bits of all signals, and on the elements that connections can reach.
 const MOST: usize = 1 << 24;
 
 #[derive(Deserialize)]
@@ -64,7 +64,7 @@ enum Kind {
     /// Driven by a connection without a clock; also the inputs of a block.
     Wire,
     /// Output of a block.
-    Made,
+    BlockOutput,
     Register,
 }
 
@@ -80,7 +80,7 @@ struct Signal {
     reset: Option<View>,
 }
 
-/// Elements `low` up to, but excluding, `high` of a signal, moved by an index times a step.
+/// Elements `low` to `high` (exclusive) of a signal, moved by an index times a step.
 #[derive(Clone, Debug, PartialEq)]
 struct View {
     signal: usize,
@@ -104,7 +104,7 @@ enum Part {
     Block(usize),
 }
 
-/// A block, and the signals that it reads and makes.
+/// A block, and the signals that it reads and drives.
 #[derive(Clone, Debug)]
 struct Block {
     program: Program,
@@ -118,7 +118,7 @@ pub struct Machine {
     signals: Vec<Signal>,
     blocks: Vec<Block>,
     connections: Vec<Connection>,
-    /// Everything that no clock drives, each after what it reads.
+    /// Combinational connections and blocks, each after those whose values it reads.
     order: Vec<Part>,
 }
 
@@ -143,16 +143,16 @@ fn code(raw: &RawValue, kind: Type) -> Result<Vec<Lit>, String> {
     let (mantissa, exponent) = number(raw.get())?;
     let shift = exponent + kind.frac;
     let zeros = mantissa.trailing_zeros().map_or(i64::MAX, |zeros| zeros as i64);
-    ensure(zeros >= -shift && shift < 2 * MOST_BITS, "a reset to a value that is no multiple of its type's step")?;
+    ensure(zeros >= -shift && shift < 2 * MOST_BITS, "a reset value that is not a multiple of its type's step")?;
     let code = if shift < 0 { mantissa >> shift.unsigned_abs().min(4096) } else { mantissa << shift.unsigned_abs() };
     let top = BigInt::from(1) << kind.width.saturating_sub(usize::from(kind.signed));
     let least = if kind.signed && kind.width > 0 { -top.clone() } else { BigInt::ZERO };
-    ensure(least <= code && code < top, "a reset to a value that its type does not hold")?;
+    ensure(least <= code && code < top, "a reset value outside of its type")?;
     Ok((0..kind.width as u64).map(|bit| Lit::constant(code.bit(bit))).collect())
 }
 
 impl Connected<'_> {
-    /// The signals that it names, also as resets and indices.
+    /// Returns this mention and the nested ones: resets and indices.
     fn all(&self) -> Vec<&Mention<'_>> {
         let mut all = vec![&self.src, &self.dst];
         all.extend(self.enable_if.iter().chain(&self.alt_src));
@@ -167,7 +167,7 @@ impl Connected<'_> {
 }
 
 impl Machine {
-    /// Returns `true` if the first key of these bytes says that they are a state machine.
+    /// Returns `true` if the first key of these bytes is that of a state machine.
     pub fn is_one(bytes: &[u8]) -> bool {
         #[derive(Deserialize)]
         struct Head {
@@ -207,7 +207,7 @@ impl Machine {
             let block = blocks.get(&mention.0).copied();
             let kind = match block {
                 Some((true, _)) => Kind::Wire,
-                Some((false, _)) => Kind::Made,
+                Some((false, _)) => Kind::BlockOutput,
                 None if mention.5 => Kind::Register,
                 None if mention.1 && !driven.contains(mention.0.as_str()) => Kind::Input,
                 None => Kind::Wire,
@@ -222,7 +222,7 @@ impl Machine {
             }
         }
         let bits: usize = out.signals.iter().flat_map(|signal| &signal.types).map(|kind| kind.width).sum();
-        ensure(bits <= MOST, "more bits of signals than are read here")?;
+        ensure(bits <= MOST, "more bits of signals than the limit")?;
         let view = |mention: &Mention<'_>| out.view(&by_name, mention);
         let resets: Vec<Option<View>> =
             mentions.iter().map(|mention| mention.3.as_deref().map(view).transpose()).collect::<Result<_, String>>()?;
@@ -243,7 +243,7 @@ impl Machine {
             let is_exposed = mention.1 == (signal.is_output || signal.kind == Kind::Input);
             ensure(
                 is_same && is_whole && is_exposed,
-                &format!("signal {}: two meanings, or a reset to nothing", signal.name),
+                &format!("signal {}: two kinds, or a reset without a value", signal.name),
             )?;
             if is_first {
                 signal.reset = reset;
@@ -260,14 +260,14 @@ impl Machine {
         let (low, high) = mention.9;
         let types = &self.signals[signal].types;
         let wrong = |what: &str| format!("signal {}: {what}", mention.0);
-        ensure(low < high && high <= types.len(), &wrong("a view of elements that are not there"))?;
+        ensure(low < high && high <= types.len(), &wrong("a view of elements that do not exist"))?;
         let index = match &mention.10 {
             None => None,
             Some((index, step)) => {
                 let index = self.view(by_name, index)?;
                 let kind = self.signals[index.signal].types[index.low];
                 let is_number = index.high - index.low == 1 && !kind.signed && kind.frac == 0 && index.index.is_none();
-                ensure(is_number, &wrong("an index that is no whole number"))?;
+                ensure(is_number, &wrong("an index that is not a whole number"))?;
                 ensure(types[low..].iter().all(|kind| *kind == types[low]), &wrong("an index over several types"))?;
                 Some((Box::new(index), *step))
             }
@@ -284,7 +284,7 @@ impl Machine {
         let resets = self.signals.iter().filter_map(|signal| signal.reset.as_ref());
         let controls = resets.chain(self.connections.iter().filter_map(|connection| connection.enable.as_ref()));
         ensure(controls.into_iter().all(is_bit), "a reset or an enable that is not one bit")?;
-        // What drives each element.
+        // Driver of each element.
         let mut by: Vec<Vec<Option<Part>>> = self.signals.iter().map(|signal| vec![None; signal.types.len()]).collect();
         for (number, block) in self.blocks.iter().enumerate() {
             ensure(block.reads.is_some() || block.program.inputs.is_empty(), "a block that nothing feeds")?;
@@ -298,7 +298,7 @@ impl Machine {
             let is_clocked = kind == Kind::Register;
             let is_driven = is_clocked || kind == Kind::Wire;
             let is_latch = !is_clocked && (to.index.is_some() || (enable.is_some() && other.is_none()));
-            ensure(fits && is_driven && !is_latch, "a connection that is none")?;
+            ensure(fits && is_driven && !is_latch, "an invalid connection")?;
             let reached =
                 [from, to].map(|view| if view.index.is_some() { self.signals[view.signal].types.len() } else { 1 });
             work += length * reached[0] * reached[1];
@@ -307,10 +307,10 @@ impl Machine {
                 ensure(element.replace(Part::Connection(number)).is_none(), "an element with two drivers")?;
             }
         }
-        ensure(work <= MOST, "more elements behind indices than are read here")?;
+        ensure(work <= MOST, "more elements that indices can reach than the limit")?;
         let is_whole = |(signal, by): (&Signal, &Vec<Option<Part>>)| signal.kind != Kind::Wire || !by.contains(&None);
         ensure(self.signals.iter().zip(&by).all(is_whole), "a signal that is not driven")?;
-        // Parts with what they wait for.
+        // Parts, each with the parts that must be evaluated before it.
         let mut waiting: Vec<(Part, Vec<Part>)> = Vec::new();
         for (number, connection) in self.connections.iter().enumerate() {
             if self.signals[connection.to.signal].kind == Kind::Register {
@@ -348,23 +348,23 @@ impl Machine {
                 ready.extend(Some(reader).filter(|_| open[reader] == 0));
             }
         }
-        ensure(self.order.len() == waiting.len(), "a signal that depends on itself without a clock")
+        ensure(self.order.len() == waiting.len(), "a combinational loop")
     }
 
     fn is_combinational(&self, signal: usize) -> bool {
-        matches!(self.signals[signal].kind, Kind::Wire | Kind::Made)
+        matches!(self.signals[signal].kind, Kind::Wire | Kind::BlockOutput)
     }
 
     fn places(&self, is_one: impl Fn(&Signal) -> bool) -> Vec<usize> {
         (0..self.signals.len()).filter(|&signal| is_one(&self.signals[signal])).collect()
     }
 
-    /// Its input ports.
+    /// Returns the input ports.
     pub(crate) fn inputs(&self) -> Vec<usize> {
         self.places(|signal| signal.kind == Kind::Input)
     }
 
-    /// Its output ports.
+    /// Returns the output ports.
     pub(crate) fn outputs(&self) -> Vec<usize> {
         self.places(|signal| signal.is_output)
     }
@@ -374,7 +374,7 @@ impl Machine {
         self.inputs().into_iter().map(|signal| self.name(signal).1).sum()
     }
 
-    /// Its registers.
+    /// Returns the registers.
     pub(crate) fn registers(&self) -> Vec<usize> {
         self.places(|signal| signal.kind == Kind::Register)
     }
@@ -390,7 +390,7 @@ impl Machine {
             .collect()
     }
 
-    /// The type of an operation of the block that is made as the program of this number, clock by clock.
+    /// Returns the type of an operation of program `program`; each cycle builds one program for each block.
     pub fn kind(&self, program: usize, operation: usize) -> Type {
         let blocks =
             self.order.iter().filter_map(|part| if let Part::Block(block) = part { Some(*block) } else { None });
@@ -416,7 +416,7 @@ impl Machine {
         self.signals[register].first.as_ref().map(|first| first.concat())
     }
 
-    /// Each bit of the registers: the name of its register, the element, and its number there.
+    /// Returns the bits of all registers, each as register name, element and index of the bit in the element.
     pub fn state(&self) -> Vec<(&str, usize, usize)> {
         let registers = self.registers();
         let elements = registers.iter().flat_map(|&signal| {
@@ -437,18 +437,23 @@ impl Machine {
         self.signals[signal].types.iter().map(cell).collect()
     }
 
-    /// No values: what is computed takes their places.
+    /// Returns undefined values for all signals.
     pub(crate) fn empty(&self) -> Cells {
         let zero = |kind: &Type| Cell { bits: vec![Lit::FALSE; kind.width], is_defined: Lit::TRUE };
         self.signals.iter().map(|signal| signal.types.iter().map(zero).collect()).collect()
     }
 
     /// Evaluates one cycle: computes all other values from the inputs and registers among them, and returns the
-    /// register values after the clock edge. `made` receives the values of blocks.
+    /// register values after the clock edge. `on_value` receives the values of blocks.
     ///
     /// # Errors
-    /// Those of `made`.
-    pub(crate) fn clock(&self, g: &mut Graph, values: &mut Cells, made: Made<'_>) -> Result<Cells, String> {
+    /// Those of `on_value`.
+    pub(crate) fn clock(
+        &self,
+        g: &mut Graph,
+        values: &mut Cells,
+        on_value: ValueCallback<'_>,
+    ) -> Result<Cells, String> {
         for part in &self.order {
             match *part {
                 Part::Connection(number) => {
@@ -456,7 +461,7 @@ impl Machine {
                     let taken = self.taken(g, values, connection);
                     values[connection.to.signal][connection.to.low..connection.to.high].clone_from_slice(&taken);
                 }
-                Part::Block(number) => self.block(g, values, &self.blocks[number], made)?,
+                Part::Block(number) => self.block(g, values, &self.blocks[number], on_value)?,
             }
         }
         let mut next = values.clone();
@@ -482,7 +487,7 @@ impl Machine {
         let index = self.seen(g, values, index).swap_remove(0);
         let types = &self.signals[view.signal].types;
         let element = |first: usize| {
-            // Beyond the last one it is zero, which is defined.
+            // An element beyond the last one reads as zero, which is defined.
             let mut found = Cell { bits: vec![Lit::FALSE; types[first].width], is_defined: Lit::TRUE };
             for (number, at) in reached(first, *step, own.len()) {
                 let is_here = is_number(g, &index.bits, number, *step);
@@ -532,13 +537,19 @@ impl Machine {
                 next[at] = either(g, is_here, &loaded, &next[at]);
             }
         }
-        // Where it leads to is not known if the index is not.
+        // If the index is unknown, each element may be the one that is written.
         for cell in &mut next[to.low..] {
             cell.is_defined = g.and(cell.is_defined, index.is_defined);
         }
     }
 
-    fn block(&self, g: &mut Graph, values: &mut Cells, block: &Block, made: Made<'_>) -> Result<(), String> {
+    fn block(
+        &self,
+        g: &mut Graph,
+        values: &mut Cells,
+        block: &Block,
+        on_value: ValueCallback<'_>,
+    ) -> Result<(), String> {
         let Block { program, reads, makes } = block;
         let (mut inputs, mut is_defined) = (Vec::new(), Lit::TRUE);
         if let Some(reads) = *reads {
@@ -548,7 +559,7 @@ impl Machine {
                 is_defined = g.and(is_defined, cell.is_defined);
             }
         }
-        let outputs = program.build(g, &inputs, made)?;
+        let outputs = program.build(g, &inputs, on_value)?;
         if let Some(makes) = *makes {
             let types = program.outputs().into_iter().zip(&self.signals[makes].types);
             let cell = |(bits, (from, to)): (&Vec<Lit>, (Type, &Type))| Cell {
@@ -568,14 +579,14 @@ impl Signal {
             let signed = is_set(signed);
             let is_near = int.unsigned_abs().max(frac.unsigned_abs()) <= MOST_BITS as u64;
             let width = int.wrapping_add(*frac).wrapping_add(i64::from(signed));
-            ensure(is_near && (0..=MOST_BITS).contains(&width), "a type beyond the limit")?;
+            ensure(is_near && (0..=MOST_BITS).contains(&width), "a type beyond the limits")?;
             let kind = Type { signed, width: width as usize, frac: *frac };
             types.push(if width == 0 { Type::default() } else { kind });
         }
         let first = match &mention.4 {
             None => None,
             Some(codes) => {
-                ensure(codes.len() == types.len(), "a reset to another number of elements")?;
+                ensure(codes.len() == types.len(), "a reset with another number of elements")?;
                 let codes = codes.iter().zip(&types).map(|(raw, &kind)| code(raw, kind));
                 Some(codes.collect::<Result<Vec<_>, String>>()?)
             }
@@ -585,7 +596,7 @@ impl Signal {
     }
 }
 
-/// Numbers of an index, and the elements that they lead to.
+/// Returns the valid values of an index, each with the element that it selects.
 fn reached(first: usize, step: usize, elements: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = if step == 0 { usize::from(first < elements) } else { elements.saturating_sub(first).div_ceil(step) };
     (0..count).map(move |number| (number, first + number * step))
@@ -608,7 +619,7 @@ fn either(g: &mut Graph, select: Lit, yes: &Cell, no: &Cell) -> Cell {
     Cell { bits, is_defined: g.mux(select, yes.is_defined, no.is_defined) }
 }
 
-/// One of two by a cell, without which nothing is defined.
+/// Selects one of two cells; the result is undefined if the selecting cell is.
 fn chosen(g: &mut Graph, select: &Cell, yes: &Cell, no: &Cell) -> Cell {
     let cell = either(g, select.bits[0], yes, no);
     Cell { is_defined: g.and(cell.is_defined, select.is_defined), ..cell }

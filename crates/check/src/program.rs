@@ -1,21 +1,21 @@
-//! Programs as gates: ALIR JSON of versions 2 to 4, and what it means, written against `docs/alir.md` alone.
+//! Programs as gates: parser and semantics of ALIR JSON, versions 2 to 4, implemented from `docs/alir.md` alone.
 
 use crate::graph::{Graph, Lit};
 use crate::sums::{Range, Sum, Value, both};
 use crate::words::{add, all, any, choose, exact, multiply, negate, resize, subtract, table};
-use crate::{Made, ensure};
+use crate::{ValueCallback, ensure};
 use num_bigint::{BigInt, Sign};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::io::Read;
 
-/// Most bits of a word and of a shift, and of the address of a table.
+/// Largest width of a word in bits, and largest shift.
 pub(crate) const MOST_BITS: i64 = 4096;
 const MOST_ADDRESS: usize = 18;
 /// Maximum length of a number in a file, in bytes: conversion from decimal takes quadratic time. The longest number
 /// that a model within the limits needs has two words of [`MOST_BITS`] bits, which are 2,467 decimal digits.
 const MAX_NUMBER_LENGTH: usize = 2500;
-/// Most bytes of a file, unpacked.
+/// Largest size of an unpacked file in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// `(signed, width, fractional bits)`. A type without bits has no fraction.
@@ -29,7 +29,7 @@ pub struct Type {
     pub frac: i64,
 }
 
-/// Bounds in units of the step, and the step as a power of two.
+/// Bounds in units of the step, and the base-two logarithm of the step.
 #[derive(Clone, Debug)]
 struct Interval {
     min: BigInt,
@@ -37,7 +37,7 @@ struct Interval {
     step: i64,
 }
 
-/// An operation in the words of version 4, whatever the file's version.
+/// An operation in the encoding of version 4; other versions are converted.
 #[derive(Clone, Debug)]
 pub struct Operation {
     opcode: i64,
@@ -60,7 +60,7 @@ pub struct Program {
     tables: Vec<Vec<i32>>,
     /// Types of the input elements.
     pub inputs: Vec<Type>,
-    /// The power of two that each input element is multiplied with where it enters.
+    /// Power of two by which each input element is multiplied.
     pub(crate) shifts: Vec<i64>,
     /// Source, whether it is negated, and the type, of the output elements.
     outputs: Vec<(Option<usize>, bool, Type)>,
@@ -97,9 +97,9 @@ pub(crate) fn number(raw: &str) -> Result<(BigInt, i64), String> {
     let raw = raw.trim();
     ensure(raw.len() <= MAX_NUMBER_LENGTH, "a number with more digits than the limit")?;
     if raw.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
-        return Ok((raw.parse().map_err(|_| format!("{raw:?} is no number"))?, 0));
+        return Ok((raw.parse().map_err(|_| format!("{raw:?} is not a number"))?, 0));
     }
-    let value: f64 = serde_json::from_str(raw).map_err(|_| format!("{raw:?} is no number"))?;
+    let value: f64 = serde_json::from_str(raw).map_err(|_| format!("{raw:?} is not a number"))?;
     let bits = value.to_bits();
     let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i64, bits & ((1 << 52) - 1));
     let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
@@ -113,14 +113,14 @@ impl Interval {
         let [min, max, step] = parts[..] else { return Err("an interval is three numbers".into()) };
         let (m, e) = number(step.get())?;
         let zeros = m.trailing_zeros().ok_or("a step that is zero")? as i64;
-        ensure(m == BigInt::from(1) << zeros as usize, "a step that is no power of two")?;
+        ensure(m == BigInt::from(1) << zeros as usize, "a step that is not a power of two")?;
         let step = e + zeros;
         ensure(step.abs() <= MOST_BITS, "a step beyond the limit")?;
         let code = |raw: &RawValue| {
             let (m, e) = number(raw.get())?;
             let (up, down) = ((e - step).max(0) as usize, (step - e).max(0) as usize);
             let is_whole = m.trailing_zeros().is_none_or(|zeros| zeros as usize >= down);
-            ensure(is_whole, "a bound that is no multiple of its step").map(|()| m << up >> down)
+            ensure(is_whole, "a bound that is not a multiple of its step").map(|()| m << up >> down)
         };
         let (min, max) = (code(min)?, code(max)?);
         ensure(min <= max, "a minimum above its maximum")?;
@@ -173,7 +173,7 @@ impl Operation {
         Ok(Operation { opcode, operands, data, interval, kind })
     }
 
-    /// Returns the addends, before the sum is cut to a type; `None` for operations that are no sums.
+    /// Returns the terms of the exact sum before wrapping; `None` for operations that are not sums.
     fn terms(&self) -> Option<Terms> {
         Some(match (self.opcode, &self.operands[..], &self.data[..]) {
             (-2, &[x], _) => (vec![(x, 0, true)], None),
@@ -190,21 +190,24 @@ impl Operation {
 
     /// Checks the operands and data that an opcode requires.
     fn check(&self, before: &[Operation], n_in: usize, n_tables: usize) -> Result<(), String> {
-        ensure(self.operands.iter().all(|&v| v < before.len()), "an operand that is not earlier")?;
+        ensure(self.operands.iter().all(|&v| v < before.len()), "an operand that is not an earlier value")?;
         let is_below = |number: i64, all: usize| usize::try_from(number).is_ok_and(|number| number < all);
         let near = |shift: i64| ensure(shift.unsigned_abs() <= MOST_BITS as u64, "a shift beyond the limit");
         match (self.opcode, &self.operands[..], &self.data[..]) {
-            (-1, [], &[input]) => ensure(is_below(input, n_in), "an input that is not there"),
+            (-1, [], &[input]) => ensure(is_below(input, n_in), "an input that does not exist"),
             (2, [_], _) | (7, [_, _], _) | (9, [_], [1 | 2]) => Ok(()),
             (6, [_, _, _], &[shift]) | (10, [_, _], &[shift, 0..=2]) => near(shift),
             (8, &[x], &[table, ..]) => {
-                ensure(is_below(table, n_tables), "a table that is not there")?;
+                ensure(is_below(table, n_tables), "a table that does not exist")?;
                 let is_read = before[x].kind.width <= MOST_ADDRESS && self.kind.width <= 64;
-                ensure(is_read, "a table with more addresses or wider words than are read here")
+                ensure(is_read, "a table with more addresses or wider words than the limit")
             }
             (9, &[x], [0]) => {
                 let from = before[x].kind;
-                ensure(from.width * self.kind.width == 0 || from.frac == self.kind.frac, "a not of another step")
+                ensure(
+                    from.width * self.kind.width == 0 || from.frac == self.kind.frac,
+                    "a NOT whose operand has another step",
+                )
             }
             _ => {
                 let (terms, constant) =
@@ -214,7 +217,7 @@ impl Operation {
         }
     }
 
-    /// Returns the sum of its operands' sums before anything is cut off; `None` if it is no sum. A constant is a term.
+    /// Returns the exact sum over the sums of its operands, before wrapping; `None` if the operation is not a sum.
     fn sum(&self, known: &[Value]) -> Option<Sum> {
         let (terms, constant) = self.terms().filter(|(terms, _)| !terms.is_empty())?;
         let (value, point) = constant.unwrap_or((0, 0));
@@ -234,7 +237,7 @@ impl Program {
         let file: File<'_> = serde_json::from_slice(&plain).map_err(|why| format!("not ALIR JSON: {why}"))?;
         let known = matches!((file.meta.as_str(), file.spec_version), ("ALIRModel", 2..=4) | ("DAISModel", 2));
         if !known {
-            return Err(format!("{} of version {} is not read here", file.meta, file.spec_version));
+            return Err(format!("{} of version {} is not supported", file.meta, file.spec_version));
         }
         Program::from_parts(&file.model, file.spec_version)
     }
@@ -255,7 +258,7 @@ impl Program {
         let fits = [out_idxs.len(), out_shifts.len(), negated.len()] == [n_out; 3] && n_in <= 1 << 24;
         let is_near = |shift: &i64| shift.unsigned_abs() <= MOST_BITS as u64;
         let fits = fits && shifts.len() == n_in && shifts.iter().all(is_near);
-        ensure(fits, "lists of inputs or outputs of other lengths than the shape says, or a shift beyond the limit")?;
+        ensure(fits, "lists of inputs or outputs that do not match the shape, or a shift beyond the limit")?;
         let mut tables = Vec::new();
         if let Some(raw) = parts.get(8) {
             #[derive(Deserialize)]
@@ -273,7 +276,7 @@ impl Program {
             operations.push(checked.map_err(|why| format!("operation {}: {why}", operations.len()))?);
         }
         let bits: usize = operations.iter().map(|op| op.kind.width).sum();
-        ensure(bits <= 1 << 26, "more bits of values than are read here")?;
+        ensure(bits <= 1 << 26, "more bits of values than the limit")?;
         let mut inputs = vec![Type::default(); n_in];
         let mut tops = vec![i64::MIN; n_in];
         for Operation { data, kind, .. } in operations.iter().filter(|op| op.opcode == -1 && op.kind.width > 0) {
@@ -292,7 +295,7 @@ impl Program {
                 continue;
             }
             let source = usize::try_from(index).ok().filter(|&i| i < operations.len());
-            let source = source.ok_or_else(|| format!("output {j} is no operation"))?;
+            let source = source.ok_or_else(|| format!("the source of output {j} is not an operation"))?;
             ensure(is_near(&out_shifts[j]), "an output with a shift beyond the limit")?;
             let Interval { min, max, step } = operations[source].interval.clone();
             let (min, max) = if negated[j] { (-max, -min) } else { (min, max) };
@@ -307,24 +310,30 @@ impl Program {
         self.outputs.iter().map(|output| output.2).collect()
     }
 
-    /// The sum that an operation is, if nothing of it is cut off at either end. All operands are made.
+    /// Returns the sum that equals an operation, if its result is exact. Its operands must be built.
     pub fn sum(&self, g: &Graph, at: usize) -> Option<Sum> {
         let (op, kind) = (&self.operations[at], self.operations[at].kind);
         let sum = op.sum(g.sums.own()).filter(|sum| sum.is_multiple(kind.frac))?;
         is_within(g.sums.range(&sum, kind.frac), type_range(kind)).then_some(sum)
     }
 
-    /// Builds the gates of all outputs. `made` is called for each operation before it is built, and then with its bits.
-    pub(crate) fn build(&self, g: &mut Graph, inputs: &[Vec<Lit>], made: Made<'_>) -> Result<Vec<Vec<Lit>>, String> {
+    /// Builds the gates of all outputs. `on_value` is called for each operation before it is built, and then with its
+    /// bits.
+    pub(crate) fn build(
+        &self,
+        g: &mut Graph,
+        inputs: &[Vec<Lit>],
+        on_value: ValueCallback<'_>,
+    ) -> Result<Vec<Vec<Lit>>, String> {
         let number = g.sums.programs.len();
         g.sums.programs.push(Vec::new());
         for (at, op) in self.operations.iter().enumerate() {
-            made(g, at, None)?;
+            on_value(g, at, None)?;
             let kind = op.kind;
             let (whole, mut range, sum) = self.operation(g, inputs, op);
             let bits = tightened(g, &whole, range);
-            made(g, at, Some(&bits))?;
-            // What is no sum is a term, by the gates that it is known to be now.
+            on_value(g, at, Some(&bits))?;
+            // A value that is not a sum becomes a term, identified by its current gates.
             let sum = g.sums.term(g.normal(&bits, kind.signed), kind, range, sum);
             range = both(range, sum.as_ref().and_then(|sum| g.sums.range(sum, kind.frac)));
             g.sums.programs[number].push(Value { bits, kind, range, sum });
@@ -341,42 +350,42 @@ impl Program {
     }
 }
 
-/// A number that is no value of a program: `±2^shift` times a value, and a constant. A later value that is the same
-/// sum, or that times a power of two, has its gates, and so is a function of the value.
+/// An affine image `±2^shift · v + c` of a value `v` that is not itself a value of a program. A later value with the
+/// same sum, up to a power of two, shares the gates of the image, and so is a function of `v`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// The value: its program (0 is the model) and its number.
     pub of: (usize, usize),
     /// `true` if the value is subtracted.
     pub minus: bool,
-    /// The power of two: none without a constant.
+    /// Shift of the value; 0 without a constant.
     pub shift: i64,
     /// The constant, which is odd or zero.
     pub constant: i64,
 }
 
 impl Image {
-    /// The value, and the sum that the image is.
+    /// Returns the value, and the sum that equals the image.
     ///
     /// # Errors
     /// If there is no such value, or the sum is beyond the limits.
     pub fn sum<'a>(&self, g: &'a Graph) -> Result<(&'a Value, Sum), String> {
-        let value = g.sums.value(self.of).ok_or("an image of a value that is not there")?;
+        let value = g.sums.value(self.of).ok_or("an image of a value that does not exist")?;
         ensure(self.shift.unsigned_abs() <= MOST_BITS as u64, "an image with a shift beyond the limit")?;
         let is_least = self.constant % 2 != 0 || (self.constant, self.shift) == (0, 0);
-        ensure(is_least, "an image that is another one times a power of two")?;
+        ensure(is_least, "an image that is not in lowest terms")?;
         let sum = Sum::constant(self.constant.into(), 0).zip(value.sum.as_ref());
         let sum = sum.and_then(|(constant, own)| constant.plus(own, self.shift, self.minus));
         Ok((value, sum.ok_or("an image beyond the limits")?))
     }
 
-    /// Its bits with their fractional bits.
+    /// Builds the image: returns its bits, and the number of fractional bits.
     ///
     /// # Errors
-    /// As [`Image::sum`]; if there is a number with this sum.
+    /// As [`Image::sum`]; if a value with this sum exists already.
     pub fn make(&self, g: &mut Graph) -> Result<(Vec<Lit>, i64), String> {
         let (value, sum) = self.sum(g)?;
-        ensure(g.sums.known(&sum).is_none(), "an image that is known")?;
+        ensure(g.sums.known(&sum).is_none(), "an image whose value exists already")?;
         let parts = [(Exact::new(value, self.shift), self.minus), (Exact::constant((self.constant, 0)), false)];
         let Exact { bits, frac, range } = total(g, &parts, Some(&sum));
         let (kind, word) = (Type { signed: true, width: bits.len(), frac }, g.normal(&bits, true));
@@ -386,7 +395,7 @@ impl Image {
     }
 }
 
-/// An exact number: two's complement bits, at least one, with fractional bits; and what its code can be.
+/// An exact number: two's complement bits (at least one), number of fractional bits, and range of its raw integer.
 struct Exact {
     bits: Vec<Lit>,
     frac: i64,
@@ -394,7 +403,7 @@ struct Exact {
 }
 
 impl Exact {
-    /// A value times `2^shift`.
+    /// Returns a value times `2^shift`.
     fn new(value: &Value, shift: i64) -> Exact {
         Exact { bits: exact(&value.bits, value.kind.signed), frac: value.kind.frac - shift, range: value.range }
     }
@@ -405,7 +414,7 @@ impl Exact {
         Exact { bits, frac, range: Some((value.into(), value.into())) }
     }
 
-    /// Zeros below, or floor.
+    /// Returns the bits at another binary point: appends low zeros, or floors.
     fn aligned(&self, frac: i64) -> Vec<Lit> {
         let zeros = vec![Lit::FALSE; (frac - self.frac).max(0) as usize];
         let drop = ((self.frac - frac).max(0) as usize).min(self.bits.len() - 1);
@@ -416,18 +425,18 @@ impl Exact {
         negate(g, &resize(&self.bits, true, self.bits.len() + 1))
     }
 
-    /// Aligned and cut to a type.
+    /// Aligns and wraps the number to a type.
     fn wrapped(&self, kind: Type) -> (Vec<Lit>, Range) {
         (resize(&self.aligned(kind.frac), true, kind.width), moved(self.range, self.frac, kind.frac))
     }
 }
 
-/// A value of one type, times `2^shift`, in another: binary points aligned, then cut to its bits.
+/// Converts a value of one type, times `2^shift`, to another type: aligns binary points, then wraps.
 pub(crate) fn converted(bits: &[Lit], from: Type, shift: i64, to: Type) -> Vec<Lit> {
     Exact { bits: exact(bits, from.signed), frac: from.frac - shift, range: None }.wrapped(to).0
 }
 
-/// The sum or difference of numbers at one binary point.
+/// Returns the sum or difference of two numbers at one binary point.
 fn sum(g: &mut Graph, a: &[Lit], b: &[Lit], minus: bool) -> Vec<Lit> {
     let width = a.len().max(b.len()) + 1;
     let (a, b) = (resize(a, true, width), resize(b, true, width));
@@ -435,8 +444,7 @@ fn sum(g: &mut Graph, a: &[Lit], b: &[Lit], minus: bool) -> Vec<Lit> {
 }
 
 impl Program {
-    /// Builds an operation: returns its bits, the range of its raw integer, and its sum if nothing is cut off at either
-    /// end.
+    /// Builds an operation: returns its bits, the range of its raw integer, and its sum if the result is exact.
     fn operation(&self, g: &mut Graph, inputs: &[Vec<Lit>], op: &Operation) -> (Vec<Lit>, Range, Option<Sum>) {
         let (kind, mut sum) = (op.kind, None);
         let value = |g: &Graph, v: usize, shift: i64| Exact::new(&g.sums.own()[v], shift);
@@ -482,7 +490,7 @@ impl Program {
                 let from = self.operations[x].kind;
                 let mut bits: Vec<Lit> = g.sums.own()[x].bits.iter().map(|&lit| !lit).collect();
                 match kind.signed {
-                    // -a - 1: also of an unsigned operand, whose sign is zero.
+                    // -a - 1; the sign of an unsigned operand is zero.
                     true if !from.signed || bits.is_empty() => bits.push(Lit::TRUE),
                     true => {}
                     false => bits.push(Lit::FALSE),
@@ -524,8 +532,8 @@ impl Program {
     }
 }
 
-/// Adds terms, subtracted where marked, at their finest binary point, in pairs of neighbours as long as there are two.
-/// The bits are those of a known number with the same sum, if one exists.
+/// Adds terms (subtracted where marked) at their finest binary point, as a balanced tree of neighbouring pairs.
+/// Returns the bits of a known number with the same sum, if one exists.
 fn total(g: &mut Graph, all: &[(Exact, bool)], known: Option<&Sum>) -> Exact {
     let frac = all.iter().map(|(part, _)| part.frac).max().unwrap_or(0);
     let range = all.iter().try_fold((0i128, 0i128), |total, (part, minus)| {
@@ -559,13 +567,13 @@ fn total(g: &mut Graph, all: &[(Exact, bool)], known: Option<&Sum>) -> Exact {
 
 fn product(g: &mut Graph, x: &Exact, y: &Exact, kind: Type) -> (Vec<Lit>, Range) {
     let frac = x.frac + y.frac;
-    // No more bits than the result's type reaches, or the product has. Where it reaches none, only the sign is left.
+    // Builds only the bits that the result's type reads and the product has. If it reads none, only the sign remains.
     let (reach, full) = (kind.width as i64 + frac - kind.frac, x.bits.len() + y.bits.len());
     let width = if reach < 1 { full } else { full.min(reach as usize) };
     let bits = multiply(g, &resize(&x.bits, true, width), &resize(&y.bits, true, width));
     let ends = x.range.zip(y.range).and_then(|((p, q), (r, s))| {
         let ends = [(p, r), (p, s), (q, r), (q, s)].map(|(u, v)| u.checked_mul(v));
-        // The least one is none if any is.
+        // `None` is less than any number, so the minimum is `None` if any end is.
         Some((ends.into_iter().min()??, ends.into_iter().max()??))
     });
     Exact { bits, frac, range: ends.filter(|_| reach >= 1) }.wrapped(kind)
@@ -584,7 +592,7 @@ fn type_range(kind: Type) -> Range {
     }
 }
 
-/// A range at another binary point: floored where that is coarser.
+/// Returns a range at another binary point, floored if that is coarser.
 fn moved(range: Range, from: i64, to: i64) -> Range {
     let (lo, hi) = range?;
     let end = |v: i128| match to - from {
@@ -596,7 +604,7 @@ fn moved(range: Range, from: i64, to: i64) -> Range {
     Some((end(lo)?, end(hi)?))
 }
 
-/// Bits above what the range needs are copies of the sign, or constants: they are the same gates from now on.
+/// Replaces the bits above those that the range needs by copies of the sign, or by constants.
 fn tightened(g: &mut Graph, bits: &[Lit], range: Range) -> Vec<Lit> {
     let Some((lo, hi)) = range else { return bits.to_vec() };
     let magnitude = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros() as usize;

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 
 /// Largest number of leaves of a record that is checked by all assignments.
 pub const MOST_LEAVES: usize = 18;
-/// 64-bit words of assignments that are evaluated at once.
+/// Number of 64-bit words of assignments that are evaluated together.
 const WORDS: usize = 8;
-/// Number of leaves that take all their values within these words: `log2(64 * WORDS)`.
+/// Number of leaves of which one block of words covers all assignments: `log2(64 * WORDS)`.
 const WITHIN: usize = 9;
 
 /// A derived clause: its literals in order, and its hints, the numbers (from 1) of the clauses that imply it. Clauses
@@ -26,7 +26,7 @@ pub type Lemma = (Vec<i32>, Vec<usize>);
 pub enum Reason {
     /// They are equal for all assignments of the leaves.
     Exhaustion,
-    /// Clauses that follow one after another; the last one is empty. Variables are those of [`Question`].
+    /// Clauses that each follow from earlier ones; the last clause is empty. Variables are those of [`Question`].
     Clauses(Vec<Lemma>),
 }
 
@@ -39,8 +39,8 @@ pub struct Record {
     pub other: Lit,
     /// Node numbers of the gates that both are functions of, ascending.
     pub leaves: Vec<u32>,
-    /// Values assumed to be within their ranges, as (program, index of the value), where program 0 is the model. Where
-    /// a value is outside its range, the bit and the literal may differ.
+    /// Values assumed to be within their ranges, as (program, index of the value), where program 0 is the model. For
+    /// assignments with a value outside its range the bit and the literal may differ.
     pub ranges: Vec<(usize, usize)>,
     /// Reason for the equality.
     pub reason: Reason,
@@ -72,11 +72,11 @@ impl Question {
         let known =
             |&at: &(usize, usize)| g.sums.value(at).and_then(|v| Some((exact(&v.bits, v.kind.signed), v.range?)));
         let ranges: Option<Vec<_>> = record.ranges.iter().map(known).collect();
-        let ranges = ranges.ok_or("a range that is not known")?;
+        let ranges = ranges.ok_or("a range of a value without a known range")?;
         let pair = [bit, record.other];
         let is_leaf = |&leaf: &u32| leaf > 0 && (leaf as usize) < g.count() && g.root(Lit(leaf << 1)) == Lit(leaf << 1);
         let are_leaves = is_ascending(&record.leaves) && record.leaves.iter().all(is_leaf);
-        ensure(are_leaves, "leaves that are none, or out of order")?;
+        ensure(are_leaves, "invalid leaves, or leaves out of order")?;
         // Leaves that are not reached yet.
         let mut variables: HashMap<u32, i32> = record.leaves.iter().map(|&leaf| (leaf, 0)).collect();
         let mut cone = Vec::new();
@@ -87,7 +87,7 @@ impl Question {
             match variables.insert(node, 1) {
                 Some(0) => reached += 1,
                 None if node > 0 => {
-                    let (a, b) = g.operands(node).ok_or("an input that is no leaf of the record")?;
+                    let (a, b) = g.operands(node).ok_or("an input that is not a leaf of the record")?;
                     cone.push((node, [a, b]));
                     stack.extend([a, b]);
                 }
@@ -102,7 +102,7 @@ impl Question {
         let mut gates: Vec<[i32; 2]> = cone.iter().map(|gate| gate.1.map(of)).collect();
         let mut lits = pair.map(of).to_vec();
         for (bits, (lo, hi)) in ranges {
-            // Compares bit by bit, low bits first: `below` so far. "Above" is "below" with all bits inverted.
+            // Compares from the lowest bit up: `below` for the bits so far. "Above" is "below" with all bits inverted.
             for (sign, bound) in [(1, lo), (-1, !hi)] {
                 let mut below = -1;
                 for (i, &bit) in bits.iter().enumerate() {
@@ -125,7 +125,7 @@ impl Question {
     /// # Errors
     /// If neither holds for an assignment.
     pub fn exhaust(&self) -> Result<Vec<bool>, String> {
-        ensure(self.leaves <= MOST_LEAVES, "a record by all assignments of too many leaves")?;
+        ensure(self.leaves <= MOST_LEAVES, "a record by exhaustion with too many leaves")?;
         let gates = self.leaves + 2..self.leaves + 2 + self.gates.len();
         let operand = |v: i32| (v.unsigned_abs() as usize, i64::from(v >> 31).cast_unsigned());
         let operands: Vec<_> = self.gates.iter().map(|gate| gate.map(operand)).collect();
@@ -139,7 +139,7 @@ impl Question {
         }
         let mut values = vec![[0u64; WORDS]; gates.end];
         for (i, value) in values[2..].iter_mut().enumerate().take(self.leaves.min(WITHIN)) {
-            // Bit `j` of all words together is bit `i` of `j`.
+            // Bit `j` of the block is the value of leaf `i` in assignment `j`: bit `i` of `j`.
             *value = std::array::from_fn(|word| (0..64).fold(0, |all, j| all | ((64 * word as u64 + j) >> i & 1) << j));
         }
         let mut needed = vec![false; lits.len() / 2 - 1];
@@ -163,7 +163,7 @@ impl Question {
                     other.fold(0, |outside, (_, lit)| outside | value(lit, word))
                 };
                 let holds = differ(word) & !others(usize::MAX) == 0;
-                ensure(holds, "a record by all assignments does not hold for one of them")?;
+                ensure(holds, "a record by exhaustion does not hold for one of the assignments")?;
                 needed.iter_mut().enumerate().for_each(|(own, needed)| *needed |= differ(word) & !others(own) != 0);
             }
         }
@@ -191,11 +191,14 @@ impl Question {
         let mut clauses = self.clauses();
         let ranges = clauses.len() - (self.lits.len() - 2)..clauses.len();
         let mut is_used = vec![false; clauses.len() + lemmas.len()];
-        // Value of each variable (1 true, -1 false, 0 open), and `true` if a hint of the clause read it.
+        // Value of each variable (1 true, -1 false, 0 undecided), and `true` if a hint of the clause read it.
         let mut values = vec![(0i8, false); self.leaves + self.gates.len() + 2];
         for (literals, hints) in lemmas {
             let are_literals = literals.iter().all(|l| *l != 0 && (l.unsigned_abs() as usize) < values.len());
-            ensure(is_ascending(literals) && are_literals, "a clause with a literal that is none, or out of order")?;
+            ensure(
+                is_ascending(literals) && are_literals,
+                "a clause with an invalid literal, or literals out of order",
+            )?;
             let mut trail: Vec<usize> = Vec::new();
             let mut next: Vec<i32> = literals.iter().map(|l| -l).collect();
             let mut is_false = false;
@@ -207,7 +210,7 @@ impl Question {
                     trail.push(at);
                 }
                 let clause = hint.checked_sub(1).and_then(|hint| clauses.get(hint)).filter(|_| !is_false);
-                let clause = clause.ok_or("a hint that is none")?;
+                let clause = clause.ok_or("an invalid hint")?;
                 is_used[hint - 1] = true;
                 for &lit in clause {
                     let value = &mut values[lit.unsigned_abs() as usize];
@@ -217,7 +220,7 @@ impl Question {
                         _ => return Err("a hint with a literal that is already true".into()),
                     }
                 }
-                ensure(next.len() <= 1, "a hint that is no unit")?;
+                ensure(next.len() <= 1, "a hint that is not a unit clause")?;
                 is_false = next.is_empty();
             }
             ensure(is_false, "a clause that does not follow by its hints")?;

@@ -1,20 +1,20 @@
-//! Values as sums: integer multiples of other values and a constant, where nothing is rounded and nothing overflows.
+//! Values as exact sums: integer multiples of other values and a constant, without rounding or overflow.
 //!
-//! Two values with the same sum are the same number, in any order of addition. A value that is no sum is a term of its
-//! own, known by its gates: so terms of two programs are the same as soon as their gates are. A value with the gates of
-//! a sum is that sum, however it is computed.
+//! Two values with the same sum are the same number, in any order of addition. A value that is not a sum is a new term,
+//! identified by its gates, so that terms of two programs are equal as soon as their gates are. A value whose gates are
+//! those of a sum has that sum, however it is computed.
 
 use crate::graph::Lit;
 use crate::program::Type;
 use std::collections::BTreeMap;
 
-/// Most terms of a sum that is kept.
+/// Largest number of terms of a recorded sum.
 const MOST_TERMS: usize = 1024;
 
 /// Bounds of a raw integer value, both inclusive; `None` if unknown.
 pub type Range = Option<(i128, i128)>;
 
-/// `2^-frac` times the sum of terms, each times a factor, and of a constant. Not all of the numbers are even.
+/// `2^-frac * (constant + sum of factor * term)`, normalised: the constant and the factors are not all even.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sum {
     /// Terms with their factors, in the order of the terms.
@@ -32,16 +32,16 @@ pub struct Value {
     pub kind: Type,
     /// Range of its raw integer.
     pub range: Range,
-    /// The sum that it is.
+    /// Sum that equals the value.
     pub sum: Option<Sum>,
 }
 
-/// Terms, and the values that are known as sums.
+/// Terms, and the values whose sums are known.
 #[derive(Clone, Debug, Default)]
 pub struct Sums {
     /// Values of each program.
     pub programs: Vec<Vec<Value>>,
-    /// Images that nothing was made of so far: their sums at point 0, and their bits.
+    /// Images that no value used so far: their sums at point 0, and their bits.
     pub unused: Vec<(Sum, Vec<Lit>)>,
     /// Sums by the bits of a value at point 0.
     pub(crate) words: BTreeMap<Vec<Lit>, Sum>,
@@ -73,7 +73,7 @@ impl Sum {
         (self.terms.len() <= MOST_TERMS).then_some(self)
     }
 
-    /// A constant.
+    /// Returns a constant as a sum.
     pub(crate) fn constant(code: i128, frac: i64) -> Option<Sum> {
         Sum { terms: Vec::new(), constant: code, frac }.normal()
     }
@@ -86,7 +86,7 @@ impl Sum {
         Some(Sum { terms: terms?, constant: wider(self.constant)?, frac })
     }
 
-    /// This and `2^shift` times another one, or minus it.
+    /// Returns this sum plus or minus `2^shift` times another one.
     pub(crate) fn plus(&self, other: &Sum, shift: i64, minus: bool) -> Option<Sum> {
         let frac = self.frac.max(other.frac - shift);
         let (own, other) = (self.refined(frac)?, other.refined(frac + shift)?);
@@ -104,8 +104,8 @@ impl Sum {
         Sum { terms, constant: own.constant.checked_add(signed(other.constant))?, frac }.normal()
     }
 
-    /// Returns the newest of the terms with factor 1 or -1, and its value where this sum is zero; `None` if it is not a
-    /// function of the others.
+    /// Solves the equation "this sum is zero" for the newest term with factor 1 or -1: returns the term, and its value
+    /// as a sum of the other terms; `None` if no term has such a factor.
     pub(crate) fn solved(mut self) -> Option<(u32, Sum)> {
         let at = self.terms.iter().rposition(|(_, factor)| factor.abs() == 1)?;
         let (term, factor) = self.terms.remove(at);
@@ -113,7 +113,7 @@ impl Sum {
         Some((term, Sum { terms: Vec::new(), constant: 0, frac: 0 }.plus(&sum, 0, factor == 1)?))
     }
 
-    /// Replaces terms by other sums: none of these sums has a term that was solved before its own.
+    /// Replaces terms by sums. No replacement may contain a term that was solved earlier.
     pub(crate) fn renewed(&self, instead: &BTreeMap<u32, Sum>) -> Option<Sum> {
         let mut sum = self.clone();
         while let Some(at) = sum.terms.iter().position(|(term, _)| instead.contains_key(term)) {
@@ -126,7 +126,7 @@ impl Sum {
         Some(sum)
     }
 
-    /// Returns `true` if it is the other one times a power of two.
+    /// Returns `true` if the two sums differ by a power of two.
     pub fn is_moved(&self, other: &Sum) -> bool {
         (&self.terms, self.constant) == (&other.terms, other.constant)
     }
@@ -138,17 +138,17 @@ impl Sum {
 }
 
 impl Sums {
-    /// Values of the program that is built, or was built last.
+    /// Returns the values of the program that is being built, or was built last.
     pub fn own(&self) -> &[Value] {
         self.programs.last().map_or(&[], Vec::as_slice)
     }
 
-    /// A value by its program and number.
+    /// Returns a value by its program and index.
     pub fn value(&self, (program, number): (usize, usize)) -> Option<&Value> {
         self.programs.get(program)?.get(number)
     }
 
-    /// A value as the sum that its gates are known to be, or else as `sum`, or as a term of its own.
+    /// Returns the known sum of a word's gates; if there is none, records and returns `sum`, or a new term.
     pub(crate) fn term(
         &mut self,
         (word, zeros): (Vec<Lit>, usize),
@@ -175,7 +175,7 @@ impl Sums {
         });
         let is_term = (sum.terms.len(), sum.constant, sum.frac) == (1, 0, 0);
         if let Some(&(term, 1)) = sum.terms.first().filter(|_| is_term) {
-            // All of them are right.
+            // Each range is valid, so their intersection is too.
             let own = &mut self.ranges[term as usize];
             *own = both(*own, range.map(|(lo, hi)| (lo >> zeros.min(127), hi >> zeros.min(127))));
         }
@@ -194,7 +194,7 @@ impl Sums {
         Some(total)
     }
 
-    /// Exact bits of a value with this sum, with their fractional bits.
+    /// Returns the exact bits of a value with this sum, and their number of fractional bits.
     pub fn known(&self, sum: &Sum) -> Option<(Vec<Lit>, i64)> {
         let (bits, lead) = self.values.get(&Sum { frac: 0, ..sum.clone() })?;
         Some((bits.clone(), lead + sum.frac))

@@ -1,15 +1,15 @@
 //! Common structure of the Verilog and VHDL files that alir2hdl generates for models: modules of wires, registers of
-//! one clock, tables, and modules that were read before. Gates are made while the text is read, in its order.
+//! one clock, tables, and modules that were read before. Gates are built in the order of the file.
 //!
-//! What the language standards would extend, truncate or take as signed does not occur there: operands are as wide as
-//! what they are for, and everything else is refused. A signal that is used above its driver is refused too, but for
-//! registers where clocks are simulated one by one (`clocks`), so nothing here can depend on itself.
+//! These files contain no implicit extension, truncation or change of signedness: operands have the width of their
+//! context, and everything else is refused. A signal that is used before its driver is refused too, which excludes
+//! combinational loops; the exception is registers in a simulation cycle by cycle (`clocks`).
 
 use crate::clocks::{Clocks, Given, InputTiming, SampleTiming, Statement};
 use crate::graph::{Graph, Lit};
 use crate::lexer::{Token, tokens};
 use crate::words::{add, all, any, choose, less, multiply, negate, resize, subtract, table};
-use crate::{Made, ensure};
+use crate::{ValueCallback, ensure};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use std::rc::Rc;
 const DEEPEST: usize = 200;
 /// Most bits of a signal.
 pub(crate) const WIDEST: usize = 1 << 20;
-/// The age of what values of different clocks make: it may be named, for the eyes of a lint tool, and not be used.
+/// Age of a value that depends on inputs of different cycles. A net may have one (for lint tools), no output may.
 const MIXED: u32 = u32::MAX;
 /// Most bits of all signals together.
 const MOST_BITS: usize = 1 << 26;
@@ -25,7 +25,7 @@ const MOST_BITS: usize = 1 << 26;
 const MOST_ADDRESS: u32 = 18;
 const MOST_WORD: usize = 64;
 
-/// Operators with two operands: how each is spelt, what it is called here, how strongly it binds.
+/// Binary operators: spelling, operation, precedence.
 const OF_VERILOG: [(&str, char, u32); 9] = [
     ("?", '?', 1),
     ("|", '|', 2),
@@ -64,13 +64,13 @@ pub(crate) struct Module<'a> {
     pub(crate) end: usize,
 }
 
-/// A port: whether it is an input, and a vector; its name and width; whether it is signed.
+/// A port: `true` for an input, `true` for a vector, name, width, `true` if signed.
 pub(crate) type Port<'a> = (bool, bool, &'a str, usize, bool);
 
 /// Meaning of a name.
 #[derive(Clone)]
 pub(crate) enum Name {
-    /// Nothing that has a value.
+    /// A name without a value.
     Taken,
     /// A type of VHDL.
     Array(Size),
@@ -89,9 +89,9 @@ pub(crate) struct Net<'a> {
     /// Which bits have a driver, and how many have none.
     driven: Vec<bool>,
     pub(crate) open: usize,
-    /// `true` if it is an input of the whole that is no vector.
+    /// `true` for a one-bit input of the top module.
     pub(crate) is_control: bool,
-    /// `true` if it is an output, of which bits may be driven one by one.
+    /// `true` for an output, whose bits may be driven separately.
     pub(crate) is_output: bool,
     /// Power-on value of a register.
     pub(crate) first: Option<Vec<bool>>,
@@ -114,14 +114,14 @@ pub(crate) struct Table {
     words: Vec<u64>,
 }
 
-/// Bits of an expression, how many clocks ago the inputs were that they are functions of (nothing for constants), and
-/// whether the language takes it as signed.
+/// Value of an expression: bits, age (number of clock edges since the inputs on which they depend; `None` for
+/// constants), and signedness.
 #[derive(Clone)]
 pub(crate) struct Value {
     pub(crate) bits: Vec<Lit>,
     pub(crate) age: Option<u32>,
     pub(crate) signed: bool,
-    /// Set if it is made of strings of VHDL only, which have the type that is wanted of them.
+    /// `true` for a value of VHDL strings only, whose type is that of their context.
     pub(crate) is_string: bool,
 }
 
@@ -131,7 +131,7 @@ impl Value {
         Value { bits: bits.into_iter().map(Lit::constant).collect(), age: None, signed: false, is_string }
     }
 
-    /// Other bits of the same clock.
+    /// Returns a value of the same age with other bits.
     pub(crate) fn with(&self, bits: Vec<Lit>) -> Value {
         Value { bits, ..*self }
     }
@@ -152,7 +152,7 @@ pub(crate) enum Role {
     Valid,
 }
 
-/// Names that can be nothing else. Those of resets that act when low end in `n`.
+/// Usual names of control ports, which cannot be data. Names of active-low resets end in `n`.
 const USUAL: [(Role, &[&str]); 4] = [
     (Role::Clock, &["clk", "ap_clk", "clock"]),
     (Role::Reset, &["rst", "reset", "ap_rst", "areset", "rst_n", "reset_n", "aresetn", "ap_rst_n"]),
@@ -166,14 +166,14 @@ type Range = Option<(usize, usize)>;
 /// Assignments: the net, its position in the file, the value.
 pub(crate) type Statements = Vec<(usize, usize, Value)>;
 
-/// A level of an input, and whether it acts without the clock.
+/// Active level of a control input, and `true` if it is asynchronous.
 pub(crate) type Level = (bool, bool);
 
 /// Registers, and when they take their values. Inputs and conditions are nets.
 #[derive(Default)]
 pub(crate) struct Process {
     pub(crate) clock: usize,
-    /// The reset, its level, whether it waits for no clock, and what registers are then.
+    /// Reset: net, level, and the values of registers after it.
     pub(crate) reset: Option<(usize, Level, Statements)>,
     /// The enable, and its level.
     pub(crate) enable: Option<(usize, bool)>,
@@ -184,7 +184,7 @@ pub(crate) struct Process {
 
 pub(crate) type Result<T> = std::result::Result<T, String>;
 
-/// The number of these bits.
+/// Returns the number that these bits represent.
 pub(crate) fn number_of(bits: &[bool]) -> u64 {
     bits.iter().rev().fold(0, |n, &bit| n << 1 | u64::from(bit))
 }
@@ -209,7 +209,7 @@ pub(crate) struct Open {
     /// Vectors that are inputs, and outputs.
     pub(crate) into: Vec<usize>,
     pub(crate) out: Vec<usize>,
-    /// Outputs that are no vectors.
+    /// Outputs that are not vectors.
     pub(crate) single: Vec<usize>,
 }
 
@@ -239,8 +239,8 @@ pub struct Built {
     pub statement: String,
 }
 
-/// The port of each element, and its lowest bit there: one port for all, or each its own by the number at the end of
-/// its name.
+/// Returns the port of each element, and its lowest bit there: one common port, or a port for each element with its
+/// index at the end of the name.
 fn places(ports: &[(&str, usize)], widths: &[usize]) -> Result<Vec<(usize, usize)>> {
     let total: usize = widths.iter().sum();
     if ports.len() == 1 && ports[0].1 == total {
@@ -259,10 +259,10 @@ fn places(ports: &[(&str, usize)], widths: &[usize]) -> Result<Vec<(usize, usize
 }
 
 impl<'a> Text<'a> {
-    /// Reads the ports of the modules of a text.
+    /// Parses the ports of all modules of a file.
     ///
     /// # Errors
-    /// What is not as alir2hdl writes it.
+    /// Constructs that alir2hdl does not generate.
     pub fn read(source: &'a str) -> Result<Text<'a>> {
         let is_vhdl = source.lines().any(|line| line.trim() == "library ieee;");
         let mut text = Text { tokens: tokens(source, is_vhdl)?, is_vhdl, ..Text::default() };
@@ -289,24 +289,24 @@ impl<'a> Text<'a> {
     /// Parses the file with one of its modules as the top module.
     ///
     /// # Errors
-    /// If there is none with that name, or the last one has it.
+    /// If no other module than the last one has that name.
     pub fn elaborate(mut self, name: &str) -> Result<Text<'a>> {
         let place = self.modules.iter().position(|module| module.name == name);
         self.whole = place.filter(|&at| at != self.whole).ok_or("no module has that name, or the last one")?;
         Ok(self)
     }
 
-    /// The name of the whole.
+    /// Returns the name of the top module.
     pub fn name(&self) -> &'a str {
         self.modules[self.whole].name
     }
 
-    /// The module that is the whole, where that is not the last one.
+    /// Returns the name of the top module if it is not the last one.
     pub(crate) fn inner(&self) -> Option<&'a str> {
         Some(self.name()).filter(|_| self.whole + 1 < self.modules.len())
     }
 
-    /// A reader of the whole, ahead of its body.
+    /// Returns a reader of the top module, positioned before its body.
     pub(crate) fn open(&self) -> Result<(Reader<'_, 'a>, Open)> {
         let mut r = Reader::new(self);
         let whole = self.modules.get(self.whole).ok_or("a text without a module")?;
@@ -331,18 +331,18 @@ impl<'a> Text<'a> {
         Ok((r, ports))
     }
 
-    /// Makes the gates, for elements of inputs, and of outputs with these widths. `made` is told each signal when its
-    /// bits are there.
+    /// Builds the gates for the elements of inputs, and of outputs with these widths. `on_value` receives each signal
+    /// once its bits are built.
     ///
     /// # Errors
-    /// What is not as alir2hdl writes it, or does not fit the widths; those of `made`.
+    /// Constructs that alir2hdl does not generate, or widths that do not match; those of `on_value`.
     pub fn build(
         &self,
         g: &mut Graph,
         inputs: &[Vec<Lit>],
         widths: &[usize],
         sample_timing: Option<&SampleTiming>,
-        made: Made<'_>,
+        on_value: ValueCallback<'_>,
     ) -> Result<Built> {
         let (mut r, Open { into, out, single }) = self.open()?;
         let ports = |r: &Reader<'_, 'a>, nets: &[usize]| -> Vec<(&str, usize)> {
@@ -374,10 +374,10 @@ impl<'a> Text<'a> {
             widths.iter().zip(&places).map(bits).collect()
         };
         if let Some(sample_timing) = sample_timing {
-            return r.simulate(g, (&given, &single), &element, sample_timing, made);
+            return r.simulate(g, (&given, &single), &element, sample_timing, on_value);
         }
         given.into_iter().flatten().for_each(|(net, bits)| r.nets[net].bits = bits);
-        r.body(g, made)?;
+        r.body(g, on_value)?;
         let mut age = None;
         for &net in out.iter().chain(&single) {
             age = common(age, r.nets[net].age);
@@ -386,7 +386,7 @@ impl<'a> Text<'a> {
         r.sure(age != Some(MIXED), "outputs of different clocks")?;
         let flags = r.seen.flag.zip(single.first().map(|&net| r.nets[net].bits[0]));
         let fits = single.len() < 2 && flags.is_some() == (r.seen.flag.is_some() || single.len() == 1);
-        ensure(fits, "one of two valid flags is missing, or there are outputs that are neither vectors nor flags")?;
+        ensure(fits, "a valid flag is missing, or an output is neither a vector nor a flag")?;
         let clocks = match age.unwrap_or(0) {
             0 => "combinational".to_owned(),
             age => format!("after {age} clocks"),
@@ -422,13 +422,13 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 
     /// Parses the items of the module.
-    pub(crate) fn body(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
-        if self.text.is_vhdl { self.architecture(g, made) } else { self.module(g, made) }?;
+    pub(crate) fn body(&mut self, g: &mut Graph, on_value: ValueCallback<'_>) -> Result<()> {
+        if self.text.is_vhdl { self.architecture(g, on_value) } else { self.module(g, on_value) }?;
         self.sure(self.at == self.end, "something behind the module")
     }
 
-    /// Another module within this one: its name was read, and what stands ahead of the connections.
-    pub(crate) fn instance(&mut self, g: &mut Graph, name: &str, made: Made<'_>) -> Result<()> {
+    /// Parses an instance of another module, from its instance name on.
+    pub(crate) fn instance(&mut self, g: &mut Graph, name: &str, on_value: ValueCallback<'_>) -> Result<()> {
         let text = self.text;
         let before = text.modules[..self.seen.module].iter().position(|module| module.name == name);
         let Some(number) = before else { return self.wrong(&format!("{name} begins nothing that is read here")) };
@@ -439,9 +439,9 @@ impl<'t, 'a> Reader<'t, 'a> {
             let (ahead, between, behind) = if text.is_vhdl { ("", "=>", "") } else { (".", "(", ")") };
             let name = r.within(ahead, Self::word, between)?;
             let Some(&&(is_input, _, _, width, signed)) = ports.get(name) else {
-                return r.wrong("a port that is not there");
+                return r.wrong("a port that does not exist");
             };
-            let net = r.connected(g, is_input, (width, signed), made)?;
+            let net = r.connected(g, is_input, (width, signed), on_value)?;
             let is_new = matches!(names.insert(name, Name::Net(net)), Some(Name::Taken));
             r.sure(is_new, "a port that is connected twice")?;
             r.expect(behind).map(|()| (is_input, net))
@@ -454,23 +454,23 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.scopes.push(names);
         let outer = (self.at, self.end, self.scope, self.seen.module);
         (self.at, self.end, self.scope, self.seen.module) = (module.body, module.end, self.scopes.len() - 1, number);
-        self.body(g, made)?;
+        self.body(g, on_value)?;
         (self.at, self.end, self.scope, self.seen.module) = outer;
         self.seen.depth -= 1;
         let is_open = |&(is_input, net): &(bool, usize)| !is_input && self.nets[net].open > 0;
         self.sure(!nets.iter().any(is_open), "an output of an instance without a driver")
     }
 
-    /// The net that is connected to a port: one that is there, or that of an expression.
+    /// Returns the net that is connected to a port: an existing one, or a new one for an expression.
     fn connected(
         &mut self,
         g: &mut Graph,
         is_input: bool,
         (width, signed): (usize, bool),
-        made: Made<'_>,
+        on_value: ValueCallback<'_>,
     ) -> Result<usize> {
         let is_alone = matches!(self.text.tokens.get(self.at + 1), Some((Token::Sign("," | ")"), _)));
-        // Verilog connects a net of either sign: what has another one is an expression here.
+        // Verilog connects nets of either signedness; other conversions are expressions in this subset.
         let is_verilog_input = is_input && !self.text.is_vhdl;
         if let (true, Some(&Token::Word(name))) = (is_alone, self.peek())
             && let Some(&Name::Net(net)) = self.names().get(name)
@@ -491,10 +491,10 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.sure(is_input, "an output that no net is connected to")?;
         let net = self.net("", width)?;
         self.nets[net].signed = signed;
-        self.drive(g, (net, None), made).map(|()| net)
+        self.drive(g, (net, None), on_value).map(|()| net)
     }
 
-    /// The names where it reads.
+    /// Returns the names of the current scope.
     pub(crate) fn names(&mut self) -> &mut HashMap<&'a str, Name> {
         &mut self.scopes[self.scope]
     }
@@ -520,25 +520,25 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// Goes over a word, sign or number if it is there.
+    /// Consumes a word, sign or number if it is next; returns `true` then.
     pub(crate) fn eat(&mut self, what: &str) -> bool {
         let is = self.is(what);
         self.at += usize::from(is);
         is
     }
 
-    /// Goes over words, signs and numbers, between blanks.
+    /// Consumes a sequence of words, signs and numbers, given with blanks between them.
     pub(crate) fn expect(&mut self, what: &str) -> Result<()> {
         what.split_ascii_whitespace()
             .try_for_each(|one| if self.eat(one) { Ok(()) } else { self.wrong(&format!("expected {one:?}")) })
     }
 
-    /// Which of two it is.
+    /// Consumes one of two words; returns `true` for the first.
     pub(crate) fn either(&mut self, yes: &str, no: &str) -> Result<bool> {
         if self.eat(yes) { Ok(true) } else { self.expect(no).map(|()| false) }
     }
 
-    /// Goes over everything up to this, and over it; whether it is there.
+    /// Skips all tokens up to and including this one; returns `false` if it does not occur.
     pub(crate) fn skip(&mut self, last: &str) -> bool {
         while self.at < self.end && !self.is(last) {
             self.at += 1;
@@ -546,7 +546,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.eat(last)
     }
 
-    /// Something, with what stands before and behind it.
+    /// Parses an item with the tokens before and after it.
     pub(crate) fn within<T, F: FnOnce(&mut Self) -> Result<T>>(
         &mut self,
         open: &str,
@@ -558,7 +558,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.expect(close).map(|()| out)
     }
 
-    /// One or more, with a separator between.
+    /// Parses one or more items with a separator.
     pub(crate) fn list<T>(&mut self, between: &str, mut read: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut out = vec![read(self)?];
         while self.eat(between) {
@@ -590,7 +590,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         if self.text.is_vhdl { ["(", "downto", ")"] } else { ["[", ":", "]"] }
     }
 
-    /// `[high:low]` or `[bit]`, `(high downto low)` or `(bit)`, if it is there.
+    /// Parses an optional range: `[high:low]` or `[bit]`, `(high downto low)` or `(bit)`.
     fn range(&mut self) -> Result<Range> {
         let [open, between, close] = self.brackets();
         if !self.eat(open) {
@@ -599,28 +599,28 @@ impl<'t, 'a> Reader<'t, 'a> {
         let high = self.number()?;
         let low = if self.eat(between) { self.number()? } else { high };
         self.expect(close)?;
-        self.sure(low <= high && high < WIDEST, "a range that is not read here")?;
+        self.sure(low <= high && high < WIDEST, "a range beyond the limit")?;
         Ok(Some((high, low)))
     }
 
-    /// The width of a declaration: a range down to 0.
+    /// Parses the width of a declaration: a range down to 0.
     pub(crate) fn width(&mut self) -> Result<usize> {
         let [open, between, close] = self.brackets();
         let high = self.within(open, Self::number, &format!("{between} 0 {close}"))?;
-        self.sure(high < WIDEST, "a range that is not read here")?;
+        self.sure(high < WIDEST, "a range beyond the limit")?;
         Ok(high + 1)
     }
 
-    /// Gives a name that is not there yet a meaning.
+    /// Declares a name.
     pub(crate) fn name(&mut self, name: &'a str, meaning: Name) -> Result<()> {
         let is_new = self.names().insert(name, meaning).is_none();
         self.sure(is_new, &format!("{name} is declared twice"))
     }
 
-    /// A new net.
+    /// Creates a net.
     fn net(&mut self, name: &'a str, width: usize) -> Result<usize> {
         self.seen.bits += width;
-        self.sure(self.seen.bits <= MOST_BITS, "more bits of signals than are read here")?;
+        self.sure(self.seen.bits <= MOST_BITS, "more bits of signals than the limit")?;
         let bits = vec![Lit::UNKNOWN; width];
         self.nets.push(Net { name, bits, driven: vec![false; width], open: width, ..Net::default() });
         Ok(self.nets.len() - 1)
@@ -631,7 +631,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.name(name, Name::Net(net)).map(|()| net)
     }
 
-    /// The net of a name.
+    /// Parses the name of a net.
     pub(crate) fn known(&mut self) -> Result<usize> {
         let name = self.word()?;
         match self.names().get(name) {
@@ -640,7 +640,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// Gives bits of a net their value.
+    /// Sets bits of a net.
     pub(crate) fn set(&mut self, (net, range): (usize, Range), value: &Value) -> Result<()> {
         let slot = &mut self.nets[net];
         let (high, low) = range.unwrap_or((slot.bits.len() - 1, 0));
@@ -660,13 +660,18 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(())
     }
 
-    /// The value of a statement.
+    /// Parses the right side of a statement.
     pub(crate) fn source(&mut self, g: &mut Graph) -> Result<Value> {
         if self.text.is_vhdl { self.conditional(g) } else { self.expression(g, 0) }
     }
 
-    /// Drives a net, or bits of an output, with the value that stands here.
-    pub(crate) fn drive(&mut self, g: &mut Graph, (net, range): (usize, Range), made: Made<'_>) -> Result<()> {
+    /// Parses a value, and drives a net or bits of an output with it.
+    pub(crate) fn drive(
+        &mut self,
+        g: &mut Graph,
+        (net, range): (usize, Range),
+        on_value: ValueCallback<'_>,
+    ) -> Result<()> {
         let at = self.at;
         if let Some(clocks) = &mut self.clocks {
             clocks.reads.clear();
@@ -679,15 +684,15 @@ impl<'t, 'a> Reader<'t, 'a> {
             clocks.statements.push(Statement { scope: self.scope, at, net, low, reads, done: 0 });
         }
         self.seen.count += 1;
-        made(g, self.seen.count - 1, Some(&value.bits))
+        on_value(g, self.seen.count - 1, Some(&value.bits))
     }
 
-    /// A name, and the bits of it if it has not all.
+    /// Parses a name with an optional range of bits.
     pub(crate) fn target(&mut self) -> Result<(usize, Range)> {
         Ok((self.known()?, self.range()?))
     }
 
-    /// That an input of one bit is for this, and for nothing else.
+    /// Assigns a role to a one-bit input, which may have no other role.
     pub(crate) fn role(&mut self, role: Role, net: usize, level: Level) -> Result<()> {
         let name = self.nets[net].name;
         let lower = name.to_ascii_lowercase();
@@ -750,7 +755,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.within(begin, |r| r.statements(g), end)
     }
 
-    /// Registers see one another as they were: none of those of a process is there before its end.
+    /// Registers read each other's old values, so no register of a process is set before the end of the process.
     pub(crate) fn registers(&mut self, mut process: Process) -> Result<()> {
         process.scope = self.scope;
         self.role(Role::Clock, process.clock, (true, true))?;
@@ -790,7 +795,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(())
     }
 
-    /// An expression in brackets.
+    /// Parses an expression in parentheses.
     pub(crate) fn inner(&mut self, g: &mut Graph) -> Result<Value> {
         self.within("(", |r| r.expression(g, 0), ")")
     }
@@ -801,7 +806,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         all.iter().find(|operator| operator.0 == *own).map(|&(_, operator, strength)| (operator, strength))
     }
 
-    /// An expression whose operators bind at least as strongly as `least`; from 9 on without any.
+    /// Parses an expression of operators with a precedence of at least `least`; from 9 on a single operand.
     pub(crate) fn expression(&mut self, g: &mut Graph, least: u32) -> Result<Value> {
         self.seen.depth += 1;
         self.sure(self.seen.depth <= DEEPEST, "an expression too deep")?;
@@ -823,7 +828,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(left)
     }
 
-    /// An operand, with the operators before it.
+    /// Parses an operand with its prefix operators.
     fn operand(&mut self, g: &mut Graph, least: u32) -> Result<Value> {
         let is_vhdl = self.text.is_vhdl;
         let (sign, strength) = match self.peek() {
@@ -832,7 +837,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             }
             Some(Token::Sign("(")) => return self.inner(g),
             Some(Token::Number(_)) if !is_vhdl => return self.cast(g),
-            // Zero has the width of what is taken from it.
+            // Zero has the width of the subtrahend.
             Some(Token::Number(0)) if is_vhdl && least == 0 => ("0 -", 8),
             Some(Token::Sign("-")) if is_vhdl && least == 0 => ("-", 8),
             Some(Token::Word("not")) if is_vhdl => ("not", 9),
@@ -852,7 +857,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     /// Returns the bits of a value several times.
     pub(crate) fn repeated(&self, value: &Value, count: usize) -> Result<Value> {
         let fits = (1..=WIDEST).contains(&count.saturating_mul(value.bits.len()));
-        self.sure(fits, "a repetition that is not read here")?;
+        self.sure(fits, "a repetition that is too wide")?;
         Ok(Value { signed: false, is_string: false, ..value.with(value.bits.repeat(count)) })
     }
 
@@ -895,7 +900,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(Value { bits, age: common(left.age, right.age), signed, is_string })
     }
 
-    /// A signal or an input by its name, or bits of it; the word of a table.
+    /// Parses a signal or an input by name, bits of it, or a look-up in a table.
     pub(crate) fn named(&mut self, g: &mut Graph) -> Result<Value> {
         let name = self.word()?;
         let is_memory = self.is("[");
@@ -943,7 +948,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(Value { bits: bits[low..=high].to_vec(), age: *age, signed, is_string: false })
     }
 
-    /// That a net may be read here.
+    /// Checks that a net may be read here.
     fn reading(&mut self, net: usize) -> Result<()> {
         let Net { name, open, age, .. } = self.nets[net];
         if let Some(clocks) = &mut self.clocks {
@@ -957,11 +962,11 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.sure(age != Some(MIXED), "values of different clocks meet")
     }
 
-    /// A table with so many words; `other` where there is none.
+    /// Adds a table with this number of words; `other` is the word of missing entries.
     pub(crate) fn table(&mut self, name: &'a str, size: Size, words: &Words, other: Option<u64>) -> Result<()> {
         let (count, width) = size;
         let is_read = count.is_power_of_two() && count <= 1 << MOST_ADDRESS && width <= MOST_WORD;
-        self.sure(is_read, "a table of a size that is not read here")?;
+        self.sure(is_read, "a table of an unsupported size")?;
         let all: Option<Vec<u64>> = (0..count).map(|i| words.get(&i).copied().or(other)).collect();
         let Some(all) = all.filter(|_| words.len() <= count) else {
             return self.wrong("a table without some of its words, or with too many");
@@ -969,7 +974,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.name(name, Name::Table(Rc::new(Table { address: count.trailing_zeros() as usize, width, words: all })))
     }
 
-    /// A constant of this width as a number; nothing wider than a table's word.
+    /// Parses a constant of this width as a number; its width is limited to that of a table's word.
     pub(crate) fn entry(&mut self, width: usize) -> Result<u64> {
         let word = self.bits()?;
         self.sure(word.len() == width && width <= MOST_WORD, "a word of another width")?;
@@ -977,7 +982,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 }
 
-/// Returns for each of two operands if it is signed: a string is what the other one is.
+/// Returns the signedness of two operands; a string has that of the other operand.
 fn signs(left: &Value, right: &Value) -> [bool; 2] {
     match (left.is_string, right.is_string) {
         (true, _) => [right.signed; 2],
@@ -986,7 +991,7 @@ fn signs(left: &Value, right: &Value) -> [bool; 2] {
     }
 }
 
-/// The age of what values of these ages make.
+/// Returns the age of a function of values with these ages.
 pub(crate) fn common(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     match (a, b) {
         (Some(a), Some(b)) if a != b => Some(MIXED),

@@ -1,6 +1,6 @@
-//! Verilog as alir2hdl writes it.
+//! Parser for the Verilog subset that alir2hdl generates.
 
-use crate::Made;
+use crate::ValueCallback;
 use crate::graph::Graph;
 use crate::lexer::Token;
 use crate::text::{Module, Process, Reader, Result, Value, WIDEST, common, number_of};
@@ -22,7 +22,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(Module { name, ports, body: self.at, ..Module::default() })
     }
 
-    /// Nothing for one bit.
+    /// Parses an optional `[n-1:0]`; without one the width is 1.
     fn verilog_width(&mut self) -> Result<usize> {
         if self.is("[") { self.width() } else { Ok(1) }
     }
@@ -40,11 +40,11 @@ impl<'a> Reader<'_, 'a> {
         while !self.eat("default") {
             let place = self.bits()?;
             self.sure(place.len() == address, "an address of another width")?;
-            // The first of several counts.
+            // The first of several equal labels is used, as in a simulator.
             words.entry(number_of(&place) as usize).or_insert(self.within(":", word, "")?);
         }
         let other = self.within(":", word, "endcase endfunction")?;
-        // Of an address that is too wide there is no table.
+        // No table has an address that is too wide for a machine word.
         let count = 1usize.checked_shl(address as u32).unwrap_or(0);
         self.table(name, (count, width), &words, Some(other))
     }
@@ -58,15 +58,15 @@ impl<'a> Reader<'_, 'a> {
             while !self.eat("end") {
                 let place = self.within(&format!("{name} ["), Self::number, "] =")?;
                 let is_new = words.insert(place, self.within("", |r| r.entry(width), ";")?).is_none();
-                self.sure(is_new, "two words at one place")?;
+                self.sure(is_new, "two words at one address")?;
             }
         }
         self.table(name, (last.saturating_add(1), width), &words, None)
     }
 
     /// Parses the items of a module, up to its end.
-    pub(crate) fn module(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
-        // Tables stand behind what reads them.
+    pub(crate) fn module(&mut self, g: &mut Graph, on_value: ValueCallback<'_>) -> Result<()> {
+        // Functions of tables come after the code that calls them, so they are parsed first.
         let body = self.at;
         while self.skip("function") {
             self.function()?;
@@ -88,7 +88,7 @@ impl<'a> Reader<'_, 'a> {
                     let net = self.declare(name, width)?;
                     self.nets[net].signed = signed;
                     if kind == "wire" && self.eat("=") {
-                        self.drive(g, (net, None), made)?;
+                        self.drive(g, (net, None), on_value)?;
                     }
                     self.expect(";")?;
                 }
@@ -101,25 +101,25 @@ impl<'a> Reader<'_, 'a> {
                     self.set((net, None), &Value::constant(bits, false))?;
                 }
                 "always" | "always_ff" => self.always(g)?,
-                // What registers hold at power-on.
+                // Power-on values of registers.
                 "initial" => {
                     self.expect("begin")?;
                     while !self.eat("end") {
                         let net = self.known()?;
                         let first = self.within("=", Self::bits, ";")?;
                         let is_one = self.nets[net].first.replace(first).is_none();
-                        self.sure(is_one, "two values at power-on")?;
+                        self.sure(is_one, "two power-on values")?;
                     }
                 }
                 "assign" => {
                     let target = self.within("", Self::target, "=")?;
-                    self.drive(g, target, made)?;
+                    self.drive(g, target, on_value)?;
                     self.expect(";")?;
                 }
                 "function" => _ = self.skip("endfunction"),
                 other => {
                     self.word()?;
-                    self.instance(g, other, made)?;
+                    self.instance(g, other, on_value)?;
                 }
             }
         }
@@ -135,14 +135,14 @@ impl<'a> Reader<'_, 'a> {
         };
         self.within(") begin", |r| r.clocked(g, &mut process, edge.is_some()), "end")?;
         let reset = process.reset.as_ref().map(|(name, (is_high, _), _)| (*is_high, *name));
-        self.sure(edge.is_none() || edge == reset, "an edge of something else than the reset")?;
+        self.sure(edge.is_none() || edge == reset, "an edge of a signal other than the reset")?;
         self.registers(process)
     }
 
-    /// `12'(a)`: another width, the sign of `a`.
+    /// `12'(a)`: resizes `a`, whose signedness stays.
     pub(crate) fn cast(&mut self, g: &mut Graph) -> Result<Value> {
         let width = self.within("", Self::number, "' (")?;
-        self.sure((1..=WIDEST).contains(&width), "a cast to a width that is not read here")?;
+        self.sure((1..=WIDEST).contains(&width), "a cast to an unsupported width")?;
         let value = self.within("", |r| r.expression(g, 0), ")")?;
         Ok(value.with(resize(&value.bits, value.signed, width)))
     }
@@ -159,7 +159,7 @@ impl<'a> Reader<'_, 'a> {
         }
         if let Some(&Token::Number(count)) = self.peek() {
             self.at += 1;
-            self.sure(self.is("{"), "expected what is repeated")?;
+            self.sure(self.is("{"), "expected the operand of a repetition")?;
             let value = self.within("", |r| r.expression(g, 9), "}")?;
             return self.repeated(&value, count);
         }

@@ -2,7 +2,7 @@
 //!
 //! An element of a vector is read as a vector of one bit, and a name as it is spelt; in two spellings it is refused.
 
-use crate::Made;
+use crate::ValueCallback;
 use crate::graph::Graph;
 use crate::lexer::Token;
 use crate::text::{Module, Name, Process, Reader, Result, Value, WIDEST};
@@ -40,7 +40,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Declarations and statements, up to the end.
-    pub(crate) fn architecture(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
+    pub(crate) fn architecture(&mut self, g: &mut Graph, on_value: ValueCallback<'_>) -> Result<()> {
         while !self.eat("begin") {
             match self.word()? {
                 "attribute" => _ = self.skip(";"),
@@ -91,12 +91,12 @@ impl<'a> Reader<'_, 'a> {
             self.word()?;
             if self.eat(":") {
                 let module = self.within("entity work .", Self::word, "port map")?;
-                self.instance(g, module, made)?;
+                self.instance(g, module, on_value)?;
                 continue;
             }
             self.at -= 1;
             let target = self.within("", Self::target, "<=")?;
-            self.drive(g, target, made)?;
+            self.drive(g, target, on_value)?;
             self.expect(";")?;
         }
         self.expect("architecture rtl ;")

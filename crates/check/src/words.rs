@@ -1,14 +1,14 @@
-//! Words of gates, low bits first: sums, products, choices, tables.
+//! Words of gates, low bits first: sums, products, multiplexers, look-up tables.
 
 use crate::graph::{Graph, Lit};
 
-/// The low `width` bits of a word, with copies of its top bit, or zeros, above.
+/// Returns the low `width` bits of a word, sign-extended or zero-extended.
 pub fn resize(word: &[Lit], signed: bool, width: usize) -> Vec<Lit> {
     let fill = if signed { word.last().copied().unwrap_or(Lit::FALSE) } else { Lit::FALSE };
     (0..width).map(|i| word.get(i).copied().unwrap_or(fill)).collect()
 }
 
-/// The bits of a value as a number with a sign: at least one.
+/// Returns the bits of a value as a signed number of at least one bit.
 pub fn exact(word: &[Lit], signed: bool) -> Vec<Lit> {
     let mut bits = word.to_vec();
     if !signed || bits.is_empty() {
@@ -17,7 +17,7 @@ pub fn exact(word: &[Lit], signed: bool) -> Vec<Lit> {
     bits
 }
 
-/// `a + b + carry` modulo the width, which both have.
+/// Returns `a + b + carry` modulo the common width.
 pub fn add(g: &mut Graph, a: &[Lit], b: &[Lit], carry: Lit) -> Vec<Lit> {
     let mut carry = carry;
     let mut out = Vec::with_capacity(a.len());
@@ -34,13 +34,13 @@ pub fn add(g: &mut Graph, a: &[Lit], b: &[Lit], carry: Lit) -> Vec<Lit> {
     out
 }
 
-/// `a - b` modulo the width.
+/// Returns `a - b` modulo the common width.
 pub fn subtract(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
     let complement: Vec<Lit> = b.iter().map(|&lit| !lit).collect();
     add(g, a, &complement, Lit::TRUE)
 }
 
-/// `-a` modulo the width.
+/// Returns `-a` modulo its width.
 pub fn negate(g: &mut Graph, a: &[Lit]) -> Vec<Lit> {
     subtract(g, &vec![Lit::FALSE; a.len()], a)
 }
@@ -51,7 +51,7 @@ pub fn less(g: &mut Graph, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
     subtract(g, &a, &b)[a.len() - 1]
 }
 
-/// `a * b` modulo the width, which both have: a row for each bit of `b`.
+/// Returns `a * b` modulo the common width, with a row of adders for each bit of `b`.
 pub fn multiply(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
     let width = a.len();
     let mut total = vec![Lit::FALSE; width];
@@ -66,7 +66,7 @@ pub fn multiply(g: &mut Graph, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
     total
 }
 
-/// `select ? yes : no`.
+/// Returns `select ? yes : no`.
 pub fn choose(g: &mut Graph, select: Lit, yes: &[Lit], no: &[Lit]) -> Vec<Lit> {
     yes.iter().zip(no).map(|(&y, &n)| g.mux(select, y, n)).collect()
 }
@@ -92,7 +92,7 @@ fn table_bit(g: &mut Graph, address: &[Lit], entries: &[bool]) -> Lit {
     g.mux(top, yes, no)
 }
 
-/// The word of a table at an address: `entry(i, bit)` for each address `i`.
+/// Returns the entry of a table at an address; `entry(i, bit)` is bit `bit` of entry `i`.
 pub fn table(g: &mut Graph, address: &[Lit], width: usize, entry: impl Fn(usize, usize) -> bool) -> Vec<Lit> {
     (0..width)
         .map(|bit| {

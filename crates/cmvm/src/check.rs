@@ -1,6 +1,6 @@
 //! The checker: function and cost of a program, in exact numbers, from the program alone.
 //!
-//! It shares no code with the solvers but the plain data of [`super::program`]. Every number is an integer of any size.
+//! It shares only the plain data of [`super::program`] with the solvers. Every number is an integer of any size.
 
 use super::program::{AdderGraph, Matrix, Weight};
 use alir_core::num::{Code, Interval, Kif};
@@ -11,15 +11,15 @@ use std::fmt;
 /// Cost of a program, and the exact interval of each of its values.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Number of adders, those that take no hardware among them.
+    /// Number of adders, including those that need no hardware.
     pub adders: usize,
-    /// Adder bits in all.
+    /// Total number of adder bits.
     pub cost: u64,
     /// Longest path, in units of the delay model.
     pub latency: f64,
     /// Exact interval of each value: the inputs, then the adders.
     pub intervals: Vec<Interval>,
-    /// When each value is there, in units of the delay model.
+    /// Time at which each value is available, in units of the delay model.
     pub times: Vec<f64>,
     /// Adder bits of each adder.
     pub costs: Vec<u64>,
@@ -37,7 +37,7 @@ pub enum Fault {
     },
     /// An output is another sum than its column of the matrix.
     Output {
-        /// Its number.
+        /// Index of the output.
         output: usize,
         /// The first input whose coefficient differs.
         input: usize,
@@ -47,28 +47,28 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Shape => f.write_str("the program has another number of inputs or outputs than the matrix"),
+            Fault::Shape => f.write_str("the numbers of inputs or outputs of program and matrix differ"),
             Fault::Operand { at } => write!(f, "value or output {at} names a value that does not come before it"),
             Fault::Output { output, input } => {
-                write!(f, "output {output} takes another multiple of input {input} than the matrix says")
+                write!(f, "the coefficient of input {input} in output {output} is not that of the matrix")
             }
         }
     }
 }
 
-/// Compares the program's exact linear forms with the columns of the matrix, and takes its measures.
+/// Compares the program's exact linear forms with the columns of the matrix, and computes its cost and delay.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first defect.
 pub fn check(program: &AdderGraph, matrix: &Matrix) -> Result<Report, Fault> {
     if program.inputs.len() != matrix.n_in() || program.outputs.len() != matrix.n_out() {
         return Err(Fault::Shape);
     }
     operands_exist(program)?;
     // Nearly all programs stay below 127 bits; the others are checked again in integers of any size.
-    match Judge::<i128>::new(program, matrix).run() {
+    match Checker::<i128>::new(program, matrix).run() {
         Some(report) => report,
-        None => Judge::<BigInt>::new(program, matrix).run().expect("integers of any size do not overflow"),
+        None => Checker::<BigInt>::new(program, matrix).run().expect("integers of any size do not overflow"),
     }
 }
 
@@ -87,12 +87,12 @@ fn operands_exist(program: &AdderGraph) -> Result<(), Fault> {
     }
 }
 
-/// The integers that forms are computed in.
+/// Integers for the coefficients of linear forms.
 trait Exact: Clone + PartialEq + Zero + Signed + CheckedAdd + CheckedSub + CheckedMul {
     fn from_code(code: &Code) -> Option<Self>;
     fn from_i128(v: i128) -> Self;
     fn doubled(&self, times: u32) -> Option<Self>;
-    /// Factors of two in it; it is not zero.
+    /// Returns the number of trailing zeros of a non-zero integer.
     fn zeros(&self) -> u32;
     fn halved(&self, times: u32) -> Self;
     fn code(&self) -> Code;
@@ -140,25 +140,25 @@ impl Exact for BigInt {
     }
 }
 
-/// `sum of coefficient * code of input`, times `2^exponent`; sorted by input, no coefficient is zero.
+/// Linear form `2^exponent * sum of coefficient * code of input`; terms sorted by input, coefficients not zero.
 #[derive(Clone)]
 struct Form<T> {
     terms: Vec<(u32, T)>,
     exponent: i32,
 }
 
-struct Judge<'a, T> {
+struct Checker<'a, T> {
     program: &'a AdderGraph,
     matrix: &'a Matrix,
     ends: Vec<(T, T)>,
 }
 
-impl<'a, T: Exact> Judge<'a, T> {
-    fn new(program: &'a AdderGraph, matrix: &'a Matrix) -> Judge<'a, T> {
-        Judge { program, matrix, ends: Vec::new() }
+impl<'a, T: Exact> Checker<'a, T> {
+    fn new(program: &'a AdderGraph, matrix: &'a Matrix) -> Checker<'a, T> {
+        Checker { program, matrix, ends: Vec::new() }
     }
 
-    /// `None` if a number does not fit.
+    /// Checks the program; `None` if a number overflows.
     fn run(mut self) -> Option<Result<Report, Fault>> {
         let program = self.program;
         let n_in = program.inputs.len();
@@ -207,7 +207,7 @@ impl<'a, T: Exact> Judge<'a, T> {
         Some(Ok(Report { adders: program.adders.len(), cost: costs.iter().sum(), latency, intervals, times, costs }))
     }
 
-    /// The exact interval of a form.
+    /// Returns the exact interval of a form; `None` if a number overflows.
     fn interval(&self, form: &Form<T>) -> Option<Interval> {
         let Some(zeros) = form.terms.iter().map(|(_, c)| c.zeros()).min() else {
             return Some(Interval::new(0, 0, 0));
@@ -223,7 +223,7 @@ impl<'a, T: Exact> Judge<'a, T> {
         Some(Interval::new(min.code(), max.code(), -(form.exponent + zeros as i32)))
     }
 
-    /// The first input of which the form takes another multiple than output `o` of the matrix.
+    /// Returns the first input whose coefficient in the form is not that of output `o` of the matrix.
     fn difference(&self, form: &Form<T>, o: usize) -> Option<usize> {
         let mut terms = form.terms.iter().peekable();
         (0..self.matrix.n_in()).find(|&i| {
@@ -251,7 +251,7 @@ fn readers(program: &AdderGraph) -> Vec<u32> {
     readers
 }
 
-/// `a + b * 2^shift` or the difference; `None` if a number does not fit.
+/// Returns `a + b * 2^shift` or the difference; `None` if a number overflows.
 fn plus<T: Exact>(a: &Form<T>, b: &Form<T>, shift: i32, subtract: bool) -> Option<Form<T>> {
     let of_b = b.exponent + shift;
     let exponent = a.exponent.min(of_b);
@@ -284,8 +284,8 @@ fn plus<T: Exact>(a: &Form<T>, b: &Form<T>, shift: i32, subtract: bool) -> Optio
     Some(Form { terms, exponent })
 }
 
-/// Cost and delay of `a + b` or `a - b` by the contract: `n = H + F - 1`, nothing if `b` lies wholly above `a`, or in a
-/// sum `a` above `b`.
+/// Returns the cost and delay of `a + b` or `a - b` by the contract: `n = H + F - 1` bits. Both are zero if all bits of
+/// `b` are above those of `a`, or, for a sum, all bits of `a` above those of `b`.
 fn taken(a: Kif, b: Kif, subtract: bool) -> (u64, f64) {
     let end = |t: Kif| i64::from(t.signed) + i64::from(t.int);
     let is_above = |high: Kif, low: Kif| -i64::from(high.frac) >= end(low);

@@ -1,32 +1,32 @@
-//! Columns as differences of columns.
+//! Columns of a matrix, computed as a similar column plus the difference.
 //!
-//! A column that is nearly another one (or its negative) is cheaper as that one and what is missing. The columns,
-//! together with zero, are the nodes of a graph; an edge weighs the signed digits of the difference; an approximate
-//! minimum spanning tree, grown as Prim's from zero and bounded in depth, says of which column each is made (the first
-//! stage of C. Sun et al., *da4ml*, 2025; the tree for constant multiplication is O. Gustafsson's and A. G. Dempster's,
-//! ISCAS 2004).
+//! A column that is similar to another one (or its negative) is cheaper as that column plus the difference. The columns
+//! and zero are the nodes of a graph; the weight of an edge is the number of signed digits of the difference. An
+//! approximate minimum spanning tree, grown from zero as in Prim's algorithm and bounded in depth, selects the parent
+//! of each column (the first stage of C. Sun et al., *da4ml*, 2025; the tree for constant multiplication is by
+//! O. Gustafsson and A. G. Dempster, ISCAS 2004).
 
 use super::problem::Problem;
 
 /// Construction of a column from another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// The column.
+    /// Index of the column.
     pub(crate) row: usize,
-    /// The column that it starts from, earlier in the order, and whether it is subtracted.
+    /// Parent column, earlier in the order, and `true` if the parent is subtracted; `None` for zero.
     pub(crate) parent: Option<(usize, bool)>,
-    /// Columns between it and zero.
+    /// Number of columns between this column and zero.
     pub(crate) depth: u32,
 }
 
-/// Columns made of one another.
+/// Spanning tree of the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tree {
     /// Parents before children.
     pub(crate) links: Vec<Link>,
-    /// Signed digits of all columns, each by itself.
+    /// Number of signed digits of all columns without links.
     pub(crate) digits_alone: u64,
-    /// Signed digits that are left, a further adder being one as well.
+    /// Number of signed digits with links, where each link's adder counts as one digit.
     pub(crate) digits_linked: u64,
 }
 
@@ -36,7 +36,7 @@ fn digits(v: i64) -> u32 {
     (v ^ (3 * v)).count_ones()
 }
 
-/// Dense columns; `None` where they are too many or too wide.
+/// Returns dense columns; `None` if they are too many or too wide.
 pub(crate) fn dense(problem: &Problem) -> Option<Vec<Vec<i64>>> {
     let n_in = problem.sources.len();
     let column = |row: &Vec<(u32, i128)>| {
@@ -52,13 +52,13 @@ pub(crate) fn dense(problem: &Problem) -> Option<Vec<Vec<i64>>> {
 /// Weight, parent, depth.
 type Way = (u32, Option<(usize, bool)>, u32);
 
-/// A tree of the columns, parents before children. `is_possible` says whether a column may have this depth and this
-/// parent.
+/// Returns a tree of the columns, parents before children. `is_possible` returns `true` if a difference may be computed
+/// at this depth.
 pub(crate) fn tree(columns: &[Vec<i64>], max_depth: u32, mut is_possible: impl FnMut(&[i64], u32) -> bool) -> Tree {
     let n = columns.len();
     let mut digits_alone = 0;
     let mut digits_linked = 0;
-    // Best known way to each column that is not in the tree.
+    // Best known link of each column that is not in the tree yet.
     let own = |column: &Vec<i64>| column.iter().map(|&c| digits(c)).sum::<u32>();
     let mut ways: Vec<Way> = columns.iter().map(|c| (own(c), None, 0)).collect();
     ways.iter().for_each(|way| digits_alone += u64::from(way.0));
@@ -74,7 +74,7 @@ pub(crate) fn tree(columns: &[Vec<i64>], max_depth: u32, mut is_possible: impl F
         }
         for other in (0..n).filter(|&r| !is_done[r]) {
             for minus in [false, true] {
-                // The further adder is a digit as well.
+                // The adder of the link counts as one digit.
                 let mut weight = 1;
                 for (&c, &p) in columns[other].iter().zip(&columns[row]) {
                     weight += digits(if minus { c + p } else { c - p });

@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_make_the_number_and_stand_apart() {
+    fn digits_sum_to_the_number_and_are_not_adjacent() {
         for number in (-3000..3000).chain([(1 << 100) - 1, -(1 << 90) + 12345]) {
             let (plus, minus) = canonical(number);
             assert_eq!(plus as i128 - minus as i128, number);

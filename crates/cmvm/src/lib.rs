@@ -113,7 +113,7 @@ struct Solution<C> {
     tops: Vec<Digit>,
     /// Right shift of each row's result; empty: no shifts.
     downs: Vec<i32>,
-    /// Steps of work that it took.
+    /// Number of work steps of the search.
     work: u64,
 }
 
@@ -320,7 +320,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
             work += if deadline.is_some() { 16 * pairs } else { 2 * pairs };
             let top = match Tree::build(&mut values, &digits, deadline) {
                 Ok(top) => top,
-                // With the shared sums the row misses its deadline: it is added up without them.
+                // With the shared sums the row misses its deadline, so its original digits are added up.
                 Err(()) => {
                     let digits = digits_of(&original.expect("there are deadlines")[r]);
                     let plan = deadline.and_then(|d| d.plan(&items(&values, &digits)));

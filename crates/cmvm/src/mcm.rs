@@ -1,24 +1,23 @@
 //! One input times many constants: a search over adder graphs.
 //!
-//! The graph grows from 1 by odd numbers `|2^a u ± 2^b v|`. A constant that one adder makes is made at once; otherwise
-//! the number is taken that brings the most constants within one adder, as in Y. Voronenko and M. Püschel,
-//! *Multiplierless multiple constant multiplication* (ACM TALG 3, 2007), there called Hcub's heuristic with distances
-//! up to 2. Ties are broken at random, and many graphs are grown: what a single one misses another finds.
+//! The graph grows from 1 by odd numbers `|2^a u ± 2^b v|`. A constant at distance one (one more adder) is appended
+//! first; otherwise the number that brings the most constants to distance one, as in the heuristic Hcub with distances
+//! up to 2 of Y. Voronenko and M. Püschel, *Multiplierless multiple constant multiplication* (ACM TALG 3, 2007). Ties
+//! are broken at random, and the search grows many graphs, of which it keeps the best.
 
 use super::share::mixed;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// `value = |a * 2^up_a ± b * 2^up_b| / 2^down`, all values odd; exactly one of `up_a`, `up_b` is not zero, or `down`
-/// is not.
+/// `value = |a * 2^up_a ± b * 2^up_b| / 2^down`, all values odd; exactly one of `up_a`, `up_b` and `down` is not zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fundamental {
     /// Odd, positive.
     pub(crate) value: u64,
-    /// Numbers of the two that it is made of; both 0 for the number 1 itself.
+    /// Indices of the two operands; both 0 for the number 1 itself.
     pub(crate) parts: [usize; 2],
-    /// Left shifts of both.
+    /// Left shifts of the operands.
     pub(crate) ups: [u32; 2],
-    /// `true` if the second is subtracted from the first, or, if `turned`, the first from the second.
+    /// `true` if the second operand is subtracted from the first, or, with `turned`, the first from the second.
     pub(crate) subtract: bool,
     /// `true` if the difference was negative.
     pub(crate) turned: bool,
@@ -26,13 +25,14 @@ pub(crate) struct Fundamental {
     pub(crate) down: u32,
 }
 
-/// A constant of at most this many bits is searched for.
+/// Largest width in bits of a constant that is searched for.
 pub(crate) const MOST_BITS: u32 = 40;
 
 /// Depth of a fundamental in the graph.
 type Depth = u32;
 
-/// Grows a graph that has all targets (odd, above 1); deterministic for a seed. `steps` counts the work.
+/// Grows a graph that contains all targets (odd, above 1) with at most `most` adders; `None` if it needs more. The
+/// result depends on the arguments only. `steps` counts the work.
 pub(crate) fn grow(targets: &[u64], seed: u64, most: usize, steps: &mut u64) -> Option<Vec<Fundamental>> {
     let one = Fundamental { value: 1, parts: [0, 0], ups: [0, 0], subtract: false, turned: false, down: 0 };
     let mut graph = Graph { made: vec![one], depths: vec![0], reach: FxHashMap::default(), bound: 0, bits: 0 };
@@ -46,7 +46,7 @@ pub(crate) fn grow(targets: &[u64], seed: u64, most: usize, steps: &mut u64) -> 
         if graph.made.len() + left.len() > most + 1 {
             return None;
         }
-        // What one adder makes.
+        // Targets at distance one.
         let near: Vec<u64> = left.iter().copied().filter(|t| graph.reach.contains_key(t)).collect();
         turn += 1;
         let next = match near.is_empty() {
@@ -79,7 +79,7 @@ impl Graph {
         self.extend(self.made.len() - 1, steps);
     }
 
-    /// Notes what the last fundamental makes with each other one.
+    /// Adds the values that one adder can compute from fundamental `last` and each earlier one to `reach`.
     fn extend(&mut self, last: usize, steps: &mut u64) {
         for other in 0..=last {
             let (u, v) = (self.made[last].value, self.made[other].value);
@@ -110,8 +110,8 @@ impl Graph {
         }
     }
 
-    /// The successor that brings the most targets within one adder; if none brings any, one that leaves the fewest
-    /// digits.
+    /// Returns the successor that brings the most targets to distance one; if no successor brings any, one after which
+    /// the fewest digits remain.
     fn best_successor(&self, left: &[u64], seed: u64, steps: &mut u64) -> Option<u64> {
         let mut gains: FxHashMap<u64, u32> = FxHashMap::default();
         for &target in left {
@@ -146,12 +146,12 @@ impl Graph {
             }
         }
         if !gains.is_empty() {
-            // Mostly the best; now and then another, so that restarts differ.
+            // Every fifth seed accepts other successors than the best one, so that restarts differ.
             let loose = u32::from(mixed(seed).is_multiple_of(5));
             let most = gains.values().copied().max().unwrap_or(0).saturating_sub(loose).max(1);
             return gains.into_iter().filter(|g| g.1 >= most).map(|(v, _)| (mixed(v ^ seed), v)).min().map(|(_, v)| v);
         }
-        // Far from all: the successor with which some target has the fewest digits left.
+        // No target is near: the successor with which some target has the fewest digits left.
         let digits = |v: u64| (v ^ (3 * v)).count_ones();
         *steps += 8 * (self.reach.len() * left.len()) as u64;
         let far = |value: u64| -> u32 {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_fundamental_is_what_it_says() {
+    fn every_fundamental_equals_its_expression() {
         let targets = [139, 283, 815, 2047, 19];
         for seed in 0..20 {
             let mut steps = 0;

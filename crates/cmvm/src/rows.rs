@@ -12,7 +12,7 @@ use super::values::{Coefficient, Part, Values};
 /// Deadline of a row, and bounds on the bit positions of its partial sums.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
-    /// Time by which the row is added up, in ticks of the delay model.
+    /// Time at which the sum of the row must be ready, in ticks of the delay model.
     pub(crate) limit: u32,
     /// All bits of partial sums are below this position.
     pub(crate) top: i32,
@@ -111,7 +111,7 @@ impl Deadline {
     /// Returns the time in ticks at which a variant has added up all items, and its merges as in [`Deadline::plan`].
     fn earliest(&self, items: &[Item], policy: Policy) -> (u32, Vec<(u32, u32)>) {
         let longest = self.longest_adder();
-        // Descending, so that the earliest is popped: key, number, item. `key` is the time by which it is ordered.
+        // Entries (key, number, item), sorted by descending key, so that `pop` returns the earliest.
         let order = |x: &(u32, u32, Item), y: &(u32, u32, Item)| {
             let key = |&(key, number, item): &(u32, u32, Item)| (key, item.span.low, item.span.top, number);
             key(y).cmp(&key(x))
@@ -142,7 +142,7 @@ impl Deadline {
 /// Rule for the two values that are merged next.
 #[derive(Clone, Copy, Debug)]
 enum Policy {
-    /// The earliest, and the one of the next six with which the sum is ready first.
+    /// The earliest value, and the one of the next six values with which the sum is ready first.
     Near,
     /// The two earliest.
     Strict,
@@ -176,7 +176,7 @@ pub(crate) fn digits_of<M: Mask>(row: &[Cell<M>]) -> Vec<Digit> {
 /// An adder tree in construction: adds up digits, the cheapest pair first.
 pub(crate) struct Tree<'a, C> {
     values: &'a mut Values<C>,
-    /// By number: items first, then merges. `None` once merged.
+    /// Digits by number: items first, then merges; `None` once merged.
     digits: Vec<Option<Digit>>,
 }
 

@@ -1,13 +1,12 @@
 //! Sharing of two-term sums, greedily by weight.
 //!
-//! The rows are sums of signed, shifted digits of values. A *pattern* is two digits at a fixed distance; making its sum
-//! once and putting it wherever the two occur saves an adder in all places but one (R. I. Hartley, IEEE TCAS-II 43,
-//! 1996). The most profitable pattern is taken again and again.
+//! The rows are sums of signed, shifted digits of values. A *pattern* is two digits at a fixed distance. One shared sum
+//! replaces all occurrences of the two digits and saves an adder in each place but one (R. I. Hartley, IEEE TCAS-II 43,
+//! 1996). The most profitable pattern is shared until no pattern occurs twice.
 //!
-//! What makes it fast: digits of one value in one row are two machine words of positions, so that the places of a
-//! pattern in a row are an `and` and a shift. Counts are never updated: a pattern's count can only fall after its two
-//! values exist, so the count at its creation is an upper bound, and a pattern that reaches the front of the queue is
-//! counted again and put back if it has fallen.
+//! Speed: the digits of one value in one row are two machine words of bit positions, so that a shift and an `and` find
+//! the places of a pattern in a row. Counts in the queue are upper bounds: once both values of a pattern exist, its
+//! count can only fall. A pattern at the front of the queue is counted again, and queued again if its count has fallen.
 
 use super::rows::Deadline;
 use super::values::{Coefficient, Part, Values};
@@ -19,7 +18,7 @@ pub(crate) trait Mask: PrimInt + Unsigned + Send + Sync + std::fmt::Debug + 'sta
 impl Mask for u64 {}
 impl Mask for u128 {}
 
-/// `mask * 2^by`.
+/// Returns `mask * 2^by`.
 #[inline]
 fn moved<M: Mask>(mask: M, by: i32) -> M {
     if by >= 0 { mask << by as usize } else { mask >> (-by) as usize }
@@ -39,7 +38,7 @@ impl<M: Mask> Cell<M> {
     }
 }
 
-/// Where a value has digits: its row, and the number of its cell in that row.
+/// Place of a value's digits: a row, and the index of a cell in that row.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     row: u32,
@@ -53,23 +52,23 @@ struct Pattern {
     b: u32,
     shift: i16,
     differ: bool,
-    /// Upper bound of the number of its places.
+    /// Upper bound of the number of places of the pattern.
     count: u32,
     weight: u32,
 }
 
-/// Weights for the choice between patterns. All are integers, so that every machine decides alike.
+/// Weights for the choice between patterns; integers, so that the choice is the same on every computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PatternWeights {
-    /// Weight of any adder saved.
+    /// Weight of a saved adder.
     pub(crate) base: i32,
     /// Weight of each bit position that both operands have.
     pub(crate) overlap: i32,
-    /// Weight of each bit position that only one has.
+    /// Weight of each bit position that only one operand has.
     pub(crate) spread: i32,
-    /// Places that a pattern must save before it counts: 1.
+    /// Number of places that are subtracted from the count of a pattern: 1.
     pub(crate) discount: i32,
-    /// Seed of random changes of the weights; 0 is none.
+    /// Seed of random changes of the weights; 0 for no changes.
     pub(crate) seed: u64,
     /// Size of the random changes, in parts of 256.
     pub(crate) noise: u32,
@@ -108,7 +107,7 @@ impl Queue {
     }
 }
 
-/// Rows of digits, being shared.
+/// State of the sharing: rows of digits and the queue of patterns.
 pub(crate) struct Sharing<'a, C, M> {
     pub(crate) values: &'a mut Values<C>,
     pub(crate) rows: &'a mut Vec<Vec<Cell<M>>>,
@@ -122,7 +121,7 @@ pub(crate) struct Sharing<'a, C, M> {
     work: u64,
 }
 
-/// Counts small keys: open addressing, cleared by walking what was touched.
+/// Counter of small keys: a hash table with open addressing, cleared through the list of its used slots.
 struct Counter {
     slots: Vec<u64>,
     touched: Vec<u32>,
@@ -253,7 +252,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
     fn priority(&self, pattern: &Pattern) -> usize {
         let saved = (16 * pattern.count).saturating_sub(self.weights.discount as u32);
         let product = (u64::from(saved) * u64::from(pattern.weight)) >> 6;
-        // Buckets grow with the priority: exact for small ones, four to an octave further up.
+        // Buckets are exact for small priorities; above, there are four to an octave.
         if product < BUCKETS as u64 {
             product as usize
         } else {
@@ -263,7 +262,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         }
     }
 
-    /// Queues the patterns of this value and those made before it, if they occur twice.
+    /// Queues the patterns of this value with itself and with earlier values that occur at least twice.
     fn enter(&mut self, value: u32) {
         let mut counter = std::mem::replace(&mut self.counter, Counter { slots: Vec::new(), touched: Vec::new() });
         for place in &self.places[value as usize] {
@@ -322,8 +321,8 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         self.counter = counter;
     }
 
-    /// Where the pattern occurs now: both places in a row, and the positions of `a` where `a` is positive, and
-    /// negative.
+    /// Finds the current places of a pattern: the cells of `a` and `b` in a row, and the positions of positive and of
+    /// negative digits of `a`. Returns their number.
     fn count(&self, pattern: &Pattern, found: &mut Vec<(Place, Place, M, M)>) -> u32 {
         found.clear();
         let (of_a, of_b) = (&self.places[pattern.a as usize], &self.places[pattern.b as usize]);
@@ -364,7 +363,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         total
     }
 
-    /// Drops the places whose rows would be late; the number of those left.
+    /// Drops the places whose rows would miss their deadlines; returns the number of remaining places.
     fn keep_in_time(&self, pattern: &Pattern, found: &mut Vec<(Place, Place, M, M)>) -> u32 {
         let Some(deadlines) = self.deadlines else { return pattern.count };
         let (x, y) = parts(pattern);
@@ -377,7 +376,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         found.retain_mut(|(in_a, in_b, plus, minus)| {
             let row = &self.rows[in_a.row as usize];
             let deadline = &deadlines[in_a.row as usize];
-            // All places of the row, or as many as are in time, the lowest first.
+            // All places of the row, or, from the lowest up, as many as meet the deadline.
             loop {
                 let both = *plus | *minus;
                 if both == M::zero() {
@@ -405,7 +404,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         total
     }
 
-    /// Makes the sum, and puts it wherever it was found.
+    /// Creates the sum of a pattern, and replaces the digits in all its places.
     fn take(&mut self, pattern: &Pattern, found: &[(Place, Place, M, M)]) {
         let (x, y) = parts(pattern);
         let (made, turned) = self.values.push(x, y, pattern.differ);
@@ -436,14 +435,14 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
     }
 }
 
-/// The two operands of a pattern's sum, as high as the lower one allows.
+/// Returns the two operands of a pattern's sum, shifted so that the lower one has shift 0.
 fn parts(pattern: &Pattern) -> (Part, Part) {
     let shift = i32::from(pattern.shift);
     (Part { value: pattern.a, shift: (-shift).max(0) as u32 }, Part { value: pattern.b, shift: shift.max(0) as u32 })
 }
 
-/// Pairs of digits of one cell, each digit in one pair at most: lower positions of those whose lower digit is positive,
-/// and negative.
+/// Returns disjoint pairs of digits of one cell: the lower positions of the pairs whose lower digit is positive, and of
+/// those whose lower digit is negative.
 fn own_pairs<M: Mask>(cell: &Cell<M>, shift: i32, differ: bool) -> (M, M) {
     let (with_plus, with_minus) = if differ { (cell.minus, cell.plus) } else { (cell.plus, cell.minus) };
     let mut plus = cell.plus & moved(with_plus, -shift);
@@ -462,7 +461,7 @@ fn own_pairs<M: Mask>(cell: &Cell<M>, shift: i32, differ: bool) -> (M, M) {
     (plus, minus)
 }
 
-/// A number that looks random (splitmix64).
+/// Returns a pseudo-random number (splitmix64).
 pub(crate) fn mixed(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,9 +1,9 @@
-//! The values of a solution as the solvers see them: exact linear forms, where their bits lie, when they are there.
+//! Values of a solution: exact linear forms, bit positions, arrival times.
 
 use super::cost::{self, Measure, Span};
 use num_traits::PrimInt;
 
-/// The integers that coefficients and ranges are held in: which are wide enough is decided once for a problem.
+/// Integers for coefficients and ranges. The width is chosen once for each problem.
 pub(crate) trait Coefficient: PrimInt + Send + Sync + std::fmt::Debug + 'static {}
 
 impl Coefficient for i64 {}
@@ -16,7 +16,7 @@ pub(crate) struct Part {
     pub(crate) shift: u32,
 }
 
-/// `parts[0] + parts[1]`, or the difference.
+/// Sum `parts[0] + parts[1]`, or the difference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum {
     pub(crate) parts: [Part; 2],
@@ -35,12 +35,12 @@ pub(crate) struct Values<C> {
     ticks: Vec<u32>,
     /// Exact interval of each value.
     ranges: Vec<(C, C)>,
-    /// Where the terms of each form start in `terms`: coefficients of the inputs' codes.
+    /// Start of each form's terms (coefficients of the inputs' codes) in `terms`.
     starts: Vec<u32>,
     terms: Vec<(u32, C)>,
 }
 
-/// An input: the ends of its codes, the power of two that a code stands for, ticks of arrival.
+/// An input: range of its raw integer values, exponent of their unit, and arrival time in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     pub(crate) lo: i128,
@@ -89,7 +89,7 @@ impl<C: Coefficient> Values<C> {
         self.n_in
     }
 
-    /// Numbers of the sums that these values are made of.
+    /// Returns the indices of the sums on which these values depend.
     fn used(&self, values: impl Iterator<Item = u32>) -> Vec<usize> {
         let mut is_used = vec![false; self.len()];
         values.for_each(|v| is_used[v as usize] = true);
@@ -101,7 +101,7 @@ impl<C: Coefficient> Values<C> {
         (0..self.sums.len()).filter(|n| is_used[self.n_in + n]).collect()
     }
 
-    /// Adder bits of these values and all that they are made of.
+    /// Returns the adder bits of these values and of all sums on which they depend.
     pub(crate) fn cost_of(&self, values: impl Iterator<Item = u32>) -> u64 {
         let price = |n: usize| {
             let Sum { parts: [x, y], subtract } = self.sums[n];
@@ -110,7 +110,7 @@ impl<C: Coefficient> Values<C> {
         self.used(values).into_iter().map(price).sum()
     }
 
-    /// Adder bits of `x + y` or `x - y`.
+    /// Returns the adder bits of `x + y` or `x - y`.
     pub(crate) fn price(&self, x: Part, y: Part, subtract: bool) -> u32 {
         match self.measure {
             Measure::Contract => cost::adder(self.placed(x), self.placed(y)).0,
@@ -121,7 +121,7 @@ impl<C: Coefficient> Values<C> {
         }
     }
 
-    /// Adder bits of a sum of two, or of the cheaper of both differences.
+    /// Returns the adder bits of the sum, or of the cheaper of both differences.
     pub(crate) fn least_price(&self, x: Part, y: Part, subtract: bool) -> u32 {
         match (self.measure, subtract) {
             (Measure::Carries, true) => self.price(x, y, true).min(self.price(y, x, true)),
@@ -129,7 +129,7 @@ impl<C: Coefficient> Values<C> {
         }
     }
 
-    /// Adders of these values and all that they are made of.
+    /// Returns the number of adders of these values and of all sums on which they depend.
     pub(crate) fn adders_of(&self, values: impl Iterator<Item = u32>) -> usize {
         self.used(values).len()
     }
@@ -148,14 +148,14 @@ impl<C: Coefficient> Values<C> {
         &self.sums
     }
 
-    /// Where the bits of an operand lie.
+    /// Returns the bit positions of an operand.
     #[inline]
     pub(crate) fn placed(&self, part: Part) -> Span {
         self.span(part.value).shifted(part.shift as i32)
     }
 
-    /// Makes `x + y` or `x - y`. A difference is turned round where that takes fewer bits; whether it was comes with
-    /// the value.
+    /// Appends `x + y` or `x - y`. A difference is negated if that is cheaper; returns the value, and `true` if it is
+    /// negated.
     pub(crate) fn push(&mut self, x: Part, y: Part, subtract: bool) -> (u32, bool) {
         let start = self.terms.len();
         let is_disjoint = self.push_form(x, y, subtract);
@@ -176,9 +176,9 @@ impl<C: Coefficient> Values<C> {
             && match by_price {
                 Some(order) => order.is_lt() || order.is_eq() && narrower,
                 None => match span_x.is_apart(span_y) {
-                    // Only the lower minus the higher takes no adder.
+                    // Without an overlap, "lower minus higher" needs no adder.
                     true => span_x.low > span_y.low,
-                    // -128..127 takes a bit less than -127..128.
+                    // -128..127 needs one bit less than -127..128.
                     false => narrower,
                 },
             };
@@ -194,7 +194,7 @@ impl<C: Coefficient> Values<C> {
         (self.enter(range, low, ticks), turned)
     }
 
-    /// Appends the terms of the sum; returns `true` if no input is in both.
+    /// Appends the terms of the sum; returns `true` if the operands have no input in common.
     fn push_form(&mut self, x: Part, y: Part, subtract: bool) -> bool {
         let (mut i, mut j) = (self.starts[x.value as usize] as usize, self.starts[y.value as usize] as usize);
         let (end_i, end_j) = (self.starts[x.value as usize + 1] as usize, self.starts[y.value as usize + 1] as usize);
@@ -229,7 +229,7 @@ impl<C: Coefficient> Values<C> {
         is_disjoint
     }
 
-    /// Exact interval of the form at the end of the terms, and its lowest bit.
+    /// Returns the exact interval of the last form in `terms`, and the position of its lowest bit.
     fn range_of_terms(&self, start: usize) -> ((C, C), u32) {
         let (mut lo, mut hi, mut low) = (C::zero(), C::zero(), u32::MAX);
         for &(input, c) in &self.terms[start..] {
@@ -242,11 +242,11 @@ impl<C: Coefficient> Values<C> {
     }
 }
 
-/// Bits of an interval whose values are multiples of `2^low`.
+/// Returns the width in bits of an interval whose values are multiples of `2^low`.
 fn width<C: Coefficient>((lo, hi): (C, C), low: u32) -> u32 {
     let (lo, hi) = (lo >> low as usize, hi >> low as usize);
     let bits = |v: C| C::zero().leading_zeros() - v.leading_zeros();
-    // ceil(log2(max(|lo|, hi + 1))): of a power of two and the number below it, the same bits.
+    // ceil(log2(max(|lo|, hi + 1))): -2^n and 2^n - 1 need the same bits.
     let below = if lo < C::zero() { bits(!lo) } else { bits(lo) };
     let above = if hi < C::zero() { 0 } else { bits(hi) };
     let signed = lo < C::zero();

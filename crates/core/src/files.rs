@@ -1,16 +1,16 @@
 //! Generated files in memory, and the one place that writes to disk.
 //!
-//! Everything that produces text returns a [`FileSet`] or bytes; nothing else opens a file for writing. A
-//! file is written to a temporary neighbour first and renamed, so that there is never half of one, and all
-//! files of a set are written before the first is renamed. Nothing that is [`Protected`], such as a command's own
-//! input, is replaced or deleted.
+//! Code that generates files returns a [`FileSet`] or bytes; no other module opens a file for writing. A file is
+//! written under a temporary name in the same folder and then renamed, so that it is never incomplete, and all files
+//! of a set are written before the first is renamed. A [`Protected`] file, such as a command's input, is neither
+//! replaced nor deleted.
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Named contents, in name order. Names are relative paths with `/`.
+/// Contents of files by name, sorted. Names are relative paths with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSet(pub BTreeMap<String, Vec<u8>>);
 
@@ -23,13 +23,13 @@ impl FileSet {
     /// Writes every file below `dir`, which is created where needed.
     ///
     /// # Errors
-    /// The first file system error; then no file of the set was replaced, except by a failing rename, and no folder
-    /// that was created stays empty.
+    /// The first file system error. Unless a rename failed, no file of the set was replaced then; created folders that
+    /// are empty are removed.
     pub fn write_to(&self, dir: &Path) -> io::Result<()> {
         let mut created = Vec::new();
         let written = self.write_below(dir, &mut created);
         if written.is_err() {
-            // Deepest first; a folder with something in it stays.
+            // Deepest first; folders that are not empty remain.
             created.iter().rev().for_each(|folder| drop(std::fs::remove_dir(folder)));
         }
         written
@@ -50,13 +50,12 @@ impl FileSet {
     }
 }
 
-/// Returns `true` if the path is a folder, the empty path being the current one.
+/// Returns `true` if the path is a folder; the empty path is the current folder.
 fn is_folder(path: &Path) -> bool {
     path.as_os_str().is_empty() || path.is_dir()
 }
 
-/// Returns `true` if a folder holds no file, however deep, but at most empty folders and the temporary files of a run
-/// that was killed.
+/// Returns `true` if a folder and its subfolders contain no files except temporary files of a killed run.
 ///
 /// # Errors
 /// If the folder or one in it cannot be read.
@@ -67,7 +66,7 @@ pub fn holds_no_file(folder: &Path) -> io::Result<bool> {
         if kind.is_file() && entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
             continue;
         }
-        // A link is something that somebody made.
+        // A symbolic link counts as a file of the user.
         if !kind.is_dir() || !holds_no_file(&entry.path())? {
             return Ok(false);
         }
@@ -75,27 +74,27 @@ pub fn holds_no_file(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Several files at arbitrary places that appear together or not at all.
+/// Several files at arbitrary paths that are all written, or none.
 ///
-/// A target that exists keeps its permissions; a symbolic link stays one, and what it points to is replaced. Devices
-/// and pipes (`/dev/stdout`) cannot be renamed over: their contents are kept aside and copied by [`Batch::commit`], as
-/// are those for standard output.
+/// A target that exists keeps its permissions. If it is a symbolic link, the file that it points to is replaced.
+/// Devices, pipes and standard output cannot be replaced by a rename: [`Batch::commit`] copies their contents from a
+/// temporary file.
 #[derive(Default)]
 pub struct Batch {
     staged: Vec<Staged>,
 }
 
 enum Staged {
-    /// A finished neighbour of a file.
-    Neighbour(tempfile::NamedTempFile, PathBuf, Unfinished),
-    /// Contents for something that is not a file.
-    Held(std::fs::File, PathBuf),
+    /// A complete temporary file in the folder of the target.
+    Renamed(tempfile::NamedTempFile, PathBuf, Unfinished),
+    /// Contents for a target that is not an ordinary file.
+    Copied(std::fs::File, PathBuf),
     /// Contents for standard output.
     Stdout(std::fs::File),
 }
 
 impl Batch {
-    /// Writes `contents` to a temporary neighbour of `path`; `-` is standard output.
+    /// Writes `contents` to a temporary file in the folder of `path`; `-` is standard output.
     ///
     /// # Errors
     /// If the neighbour cannot be made or written.
@@ -108,7 +107,7 @@ impl Batch {
     /// # Errors
     /// If the neighbour cannot be made or written.
     pub fn add_with(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        // `/dev/stdout` may be redirected into a file at some position, which a rename would take no notice of.
+        // `/dev/stdout` may be redirected into a file at some position, which a rename would ignore.
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             let mut held = tempfile::tempfile()?;
             write(&mut held)?;
@@ -122,7 +121,7 @@ impl Batch {
             Ok(existing) if !existing.is_file() => {
                 let mut held = tempfile::tempfile()?;
                 write(&mut held)?;
-                self.staged.push(Staged::Held(held, path.to_owned()));
+                self.staged.push(Staged::Copied(held, path.to_owned()));
             }
             existing => {
                 let (mut staged, unfinished) = Unfinished::stage(&target)?;
@@ -130,33 +129,33 @@ impl Batch {
                 if let Ok(existing) = existing {
                     staged.as_file().set_permissions(existing.permissions())?;
                 }
-                self.staged.push(Staged::Neighbour(staged, target, unfinished));
+                self.staged.push(Staged::Renamed(staged, target, unfinished));
             }
         }
         Ok(())
     }
 
-    /// Renames all of them into place.
+    /// Renames all files to their targets.
     ///
     /// # Errors
-    /// If a rename or a copy fails; those done before it stay.
+    /// If a rename or a copy fails; earlier ones are not undone.
     pub fn commit(self) -> io::Result<()> {
         self.commit_each().map_err(|(_, error)| error)
     }
 
-    /// Like [`Batch::commit`].
+    /// Like [`Batch::commit`], with the path in the error.
     ///
     /// # Errors
-    /// The path whose rename or copy failed, `-` for standard output, and why; those done before it stay.
+    /// The path whose rename or copy failed (`-` for standard output), and the error; earlier ones are not undone.
     pub fn commit_each(mut self) -> Result<(), (PathBuf, io::Error)> {
-        // What may fail comes before anything is replaced.
-        self.staged.sort_by_key(|staged| !matches!(staged, Staged::Held(..)));
+        // Copies may fail, so they precede the renames.
+        self.staged.sort_by_key(|staged| !matches!(staged, Staged::Copied(..)));
         for staged in self.staged {
             match staged {
-                Staged::Neighbour(file, path, _unfinished) => {
+                Staged::Renamed(file, path, _unfinished) => {
                     file.persist(&path).map_err(|e| (path, e.error))?;
                 }
-                Staged::Held(held, path) => {
+                Staged::Copied(held, path) => {
                     let opened = std::fs::OpenOptions::new().write(true).open(&path);
                     opened.and_then(|mut to| copy(held, &mut to)).map_err(|e| (path, e))?;
                 }
@@ -167,7 +166,7 @@ impl Batch {
     }
 }
 
-/// Copies a file from its start. A reader that has gone away (`| head`) is not an error.
+/// Copies a file from its start. A closed pipe (`| head`) is not an error.
 fn copy(mut from: std::fs::File, to: &mut dyn Write) -> io::Result<()> {
     from.seek(io::SeekFrom::Start(0))?;
     match io::copy(&mut from, to).and_then(|_| to.flush()) {
@@ -176,9 +175,9 @@ fn copy(mut from: std::fs::File, to: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Returns the file that a path names, so that a link stays one; also that of a link whose target does not exist yet.
+/// Returns the file that a path names: follows symbolic links, also one whose target does not exist yet.
 fn link_target(path: &Path) -> PathBuf {
-    /// Links that are followed, as the kernel has it.
+    /// Largest number of links that are followed: the limit of the kernel.
     const MOST_LINKS: usize = 40;
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -191,10 +190,10 @@ fn link_target(path: &Path) -> PathBuf {
     target
 }
 
-/// A file that is written bit by bit and appears at its place only when it is whole.
+/// A file that is written in pieces and appears under its name only when it is complete.
 ///
-/// What is there already and is no ordinary file (a pipe, `/dev/null`) is written to directly. A symbolic link stays;
-/// the file that it points to is replaced.
+/// An existing target that is not an ordinary file (a pipe, `/dev/null`) is written to directly. If the target is a
+/// symbolic link, the file that it points to is replaced.
 pub struct Streamed {
     target: Target,
 }
@@ -211,33 +210,33 @@ impl Target {
     }
 }
 
-/// A folder for temporary files, gone with this value or with [`delete_unfinished`].
+/// A folder for temporary files; deleted with this value, or by [`delete_unfinished`].
 pub struct Scratch {
     folder: tempfile::TempDir,
     _unfinished: Unfinished,
 }
 
 impl Scratch {
-    /// A new, empty folder where the system keeps temporary files.
+    /// Creates an empty folder in the system's folder for temporary files.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the folder cannot be created.
     pub fn new() -> io::Result<Scratch> {
         let open = || tempfile::Builder::new().prefix("alir2hdl-").tempdir();
         let (folder, unfinished) = Unfinished::create(open, tempfile::TempDir::path)?;
         Ok(Scratch { folder, _unfinished: unfinished })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 }
 
-/// Copies a stream into a temporary file without a name, from whose start it can be read.
+/// Copies a stream to an unnamed temporary file, and returns the file, rewound to its start.
 ///
 /// # Errors
-/// If the stream cannot be read, or there is no place for temporary files.
+/// If the stream cannot be read, or the temporary file cannot be written.
 pub fn spooled(stream: &mut dyn io::Read) -> io::Result<std::fs::File> {
     let mut file = tempfile::tempfile()?;
     io::copy(stream, &mut file)?;
@@ -248,11 +247,11 @@ pub fn spooled(stream: &mut dyn io::Read) -> io::Result<std::fs::File> {
 /// Temporary files and folders that a killed process would leave.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// An entry of [`UNFINISHED`], gone with this value.
+/// An entry of [`UNFINISHED`]; removed with this value.
 struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Creates something and enters it. Under one lock, so that [`delete_unfinished`] misses nothing.
+    /// Creates a file or folder and its entry, under one lock, so that [`delete_unfinished`] misses none.
     fn create<T>(open: impl FnOnce() -> io::Result<T>, path: fn(&T) -> &Path) -> io::Result<(T, Unfinished)> {
         let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         let created = open()?;
@@ -272,19 +271,19 @@ impl Drop for Unfinished {
     }
 }
 
-/// Deletes what unfinished files and [`Scratch`] folders have on disk. For a process that is about to end without
-/// running destructors, on Ctrl-C: other threads cannot begin a file after this.
+/// Deletes unfinished files and [`Scratch`] folders, and prevents other threads from creating more. For a process that
+/// ends without running destructors (Ctrl-C).
 pub fn delete_unfinished() {
     let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for path in all.drain(..) {
-        // If that fails, no output is possible.
+        // A failure cannot be reported at this point.
         let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
     std::mem::forget(all);
 }
 
 impl Streamed {
-    /// Begins a file that shall be at `path`.
+    /// Creates the temporary file for `path`.
     ///
     /// # Errors
     /// If the folder does not exist or is not writable, or if `path` is a folder.
@@ -302,7 +301,7 @@ impl Streamed {
         Ok(Streamed { target })
     }
 
-    /// The file itself, for writing at any place of it.
+    /// Returns the file, for writes at any position.
     pub fn file(&mut self) -> &mut std::fs::File {
         match &mut self.target {
             Target::Renamed(staged, ..) => staged.as_file_mut(),
@@ -310,18 +309,18 @@ impl Streamed {
         }
     }
 
-    /// Takes `bytes` of the disk at once: cheaper than piece by piece, and a disk that is too full is an error before
-    /// the work and not after it. File systems that cannot do that take them as they come.
+    /// Allocates `bytes` on the disk, which is cheaper than many small allocations and detects a full disk early. Does
+    /// nothing on file systems without this operation.
     ///
     /// # Errors
-    /// If there is no room.
+    /// If the disk is full.
     pub fn reserve(&mut self, bytes: u64) -> io::Result<()> {
         #[cfg(target_os = "linux")]
         if let Target::Renamed(staged, ..) = &mut self.target
             && bytes >= 1 << 20
         {
             use rustix::fs::{FallocateFlags, fallocate, fstatfs};
-            /// Where taking room means filling it with zeros.
+            /// Type of the file system tmpfs, on which an allocation writes zeros.
             const TMPFS: i128 = 0x0102_1994;
             if fstatfs(staged.as_file()).is_ok_and(|s| i128::from(s.f_type) == TMPFS) {
                 return Ok(());
@@ -334,7 +333,7 @@ impl Streamed {
         Ok(())
     }
 
-    /// Puts the file at its place. Without this nothing is left of it.
+    /// Renames the file to its target. A file that is dropped without this call is deleted.
     ///
     /// # Errors
     /// If the rename fails.
@@ -356,20 +355,20 @@ impl Write for Streamed {
     }
 }
 
-/// Which file a path means, whatever way it is spelt and through whatever links.
+/// Identity of a file, independent of the spelling of its path and of links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// Standard output, where it is no file.
+    /// Standard output that is not a file.
     Stdout,
-    /// A file that exists: its file system and its number there.
+    /// An existing file: its file system and its inode number.
     Existing(u64, u64),
-    /// One that does not, or whose system has no such numbers: its place, the folder without links.
+    /// A file that does not exist, or on a system without inode numbers: its path, the folder without links.
     Place(PathBuf),
 }
 
 impl Identity {
-    /// Returns the identity of a path, `-` being standard output. `None` for folders, and for a terminal and other
-    /// devices, which can receive several results.
+    /// Returns the identity of a path (`-` is standard output). `None` for folders and for devices such as a terminal,
+    /// which can receive several results.
     pub fn from_output(path: &Path) -> Option<Identity> {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Some(standard_stream(Stream::Output).unwrap_or(Identity::Stdout));
@@ -377,7 +376,7 @@ impl Identity {
         Identity::from_path(path)
     }
 
-    /// Returns the identity of a path, `-` being standard input. `None` if it is no file.
+    /// Returns the identity of a path (`-` is standard input). `None` if the path is not a file.
     pub fn from_input(path: &Path) -> Option<Identity> {
         if path == Path::new("-") { standard_stream(Stream::Input) } else { Identity::from_path(path) }
     }
@@ -407,13 +406,13 @@ enum Stream {
     Output,
 }
 
-/// The file that a standard stream is, if it is one and that can be told.
+/// Returns the file of a standard stream; `None` if it is not a file. This system cannot detect one.
 #[cfg(not(unix))]
 fn standard_stream(_: Stream) -> Option<Identity> {
     None
 }
 
-/// The file that a standard stream is, if it is one.
+/// Returns the file of a standard stream; `None` if it is not a file.
 #[cfg(unix)]
 fn standard_stream(stream: Stream) -> Option<Identity> {
     let stream = match stream {
@@ -425,7 +424,7 @@ fn standard_stream(stream: Stream) -> Option<Identity> {
     regular.then_some(Identity::Existing(there.st_dev, there.st_ino))
 }
 
-/// Files that nothing here writes or deletes while this value lives: what a command reads.
+/// Input files of a command, which this module neither writes nor deletes while this value exists.
 #[derive(Debug)]
 pub struct Protected(Vec<Identity>);
 
@@ -433,7 +432,7 @@ pub struct Protected(Vec<Identity>);
 static PROTECTED: Mutex<Vec<(Identity, Option<PathBuf>)>> = Mutex::new(Vec::new());
 
 impl Protected {
-    /// Protects files, by their paths; what is no file has no need of it.
+    /// Protects files by their paths. Paths that are not files are ignored.
     pub fn new<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Protected {
         let of = |path: &'p Path| Some((Identity::from_input(path)?, std::fs::canonicalize(path).ok()));
         let entries: Vec<_> = paths.into_iter().filter_map(of).collect();
@@ -454,7 +453,7 @@ impl Drop for Protected {
     }
 }
 
-/// Refuses a path that is protected.
+/// Returns an error if the path is protected.
 fn check_free(path: &Path) -> io::Result<()> {
     let all = PROTECTED.lock().unwrap_or_else(PoisonError::into_inner);
     if all.is_empty() {
@@ -467,32 +466,32 @@ fn check_free(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Deletes a file that is no longer wanted.
+/// Deletes a file.
 ///
 /// # Errors
-/// If it cannot be deleted, or is protected.
+/// If the file cannot be deleted, or is protected.
 pub fn remove(path: &Path) -> io::Result<()> {
     check_free(path)?;
     std::fs::remove_file(path)
 }
 
-/// Deletes a folder with everything in it.
+/// Deletes a folder and its content.
 ///
 /// # Errors
-/// If it cannot be deleted, or holds something that is protected; then nothing is gone.
+/// If the folder cannot be deleted, or contains a protected file, in which case nothing is deleted.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
     let whole = std::fs::canonicalize(folder)?;
     let holds = |(_, place): &(Identity, Option<PathBuf>)| place.as_ref().is_some_and(|p| p.starts_with(&whole));
     if PROTECTED.lock().unwrap_or_else(PoisonError::into_inner).iter().any(holds) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it holds a file that the same command reads"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it contains a file that the same command reads"));
     }
     std::fs::remove_dir_all(folder)
 }
 
-/// Beginning of the names of temporary files.
+/// Prefix of the names of temporary files.
 const TEMPORARY: &str = ".alir2hdl-";
 
-/// A temporary file in the folder of `path`, readable like an ordinary new file once it is renamed.
+/// Creates a temporary file in the folder of `path`, with the permissions of an ordinary new file.
 ///
 /// For results that are streamed: write into it, then [`tempfile::NamedTempFile::persist`] to `path`.
 ///
@@ -508,10 +507,10 @@ pub fn temp_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The default of temporary files is 0600; the user's umask still applies to this.
+        // The default permissions of temporary files are 0600; the user's umask applies to 0666.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    // The name that tempfile puts into its errors is of no use and another one each time.
+    // Errors of tempfile contain a random file name, which is removed.
     builder.tempfile_in(dir).map_err(|error| {
         let said = error.to_string();
         io::Error::new(error.kind(), said.split(" at path \"").next().unwrap_or_default().to_owned())
@@ -549,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_do_not_name_files_that_nobody_knows() {
+    fn errors_do_not_name_temporary_files() {
         let dir = tempfile::tempdir().unwrap();
         let error = temp_beside(&dir.path().join("absent/file.v")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
@@ -557,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn files_appear_whole_and_without_leftovers() {
+    fn files_are_complete_and_temporary_files_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let mut set = FileSet::default();
         set.add("a/b.v", "module b;\n");
@@ -584,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_files_are_known_until_they_are_finished() {
+    fn unfinished_files_are_recorded_until_they_are_finished() {
         let known = |dir: &Path| UNFINISHED.lock().unwrap().iter().filter(|path| path.starts_with(dir)).count();
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().canonicalize().unwrap();
@@ -667,7 +666,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_protected_is_neither_replaced_nor_deleted() {
+    fn protected_files_are_neither_replaced_nor_deleted() {
         let dir = tempfile::tempdir().unwrap();
         let inner = dir.path().join("inner");
         std::fs::create_dir(&inner).unwrap();
@@ -694,7 +693,7 @@ mod tests {
     }
 
     #[test]
-    fn identities_go_by_the_file_and_not_by_its_spelling() {
+    fn identities_depend_on_the_file_and_not_on_its_spelling() {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         let same = |a: &str, b: &str| Identity::from_output(&path(a)) == Identity::from_output(&path(b));

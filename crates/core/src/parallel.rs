@@ -4,9 +4,9 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Returns the number of threads for `items`, of which `per_thread` are worth another thread; at most the cores.
+/// Returns the number of threads for `items`: one for each `per_thread` items, at most the number of cores.
 pub fn threads(items: usize, per_thread: usize) -> usize {
-    // Asking for the number of cores reads files.
+    // Querying the number of cores reads files, so small work avoids it.
     match items / per_thread.max(1) {
         0 | 1 => 1,
         worthwhile => worthwhile.min(thread::available_parallelism().map_or(1, usize::from)),

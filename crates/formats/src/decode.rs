@@ -1,7 +1,7 @@
-//! Decoding of an operation's record, whatever file it is in: opcode, operands and data of version 2 and older, and
-//! of versions 3 and 4.
+//! Decoding of operation records of all formats: opcode, operands and data of versions up to 2, and of versions 3 and
+//! 4.
 //!
-//! This is the hot part of reading: nothing here allocates for an operation that is right, sums aside.
+//! This is the hot path of reading: a valid operation causes no allocation, except for sums.
 
 use super::place::Field;
 use alir_core::ir::{BinaryBits, Op, TableId, Term, UnaryBits, ValueId};
@@ -20,22 +20,22 @@ pub(super) enum Era {
 /// Operands, in the order of [`Op::for_each_operand`], that an old opcode negates before it uses them.
 pub(super) type Negated = u8;
 
-/// Takes what is wrong with a record.
+/// Receiver of the problems of a record.
 pub(super) trait Report {
-    /// Notes a problem in a field of the operation being read.
+    /// Reports a problem in a field of the current operation.
     fn problem(&mut self, field: Field, code: &'static str, message: String, help: String);
 
-    /// The limit of shifts, for messages.
+    /// Returns the limit of shifts, for messages.
     fn max_shift(&self) -> u32;
 }
 
-/// The operation of a record of version 3 or 4, the base of a lookup left at zero.
+/// Decodes a record of version 3 or 4. The base of a lookup is set to zero; the caller computes it.
 pub(super) fn op_v3(r: &mut impl Report, opcode: i64, addr: &[i64], data: &[i64]) -> Option<Op> {
     let (operands, entries) = match opcode {
         -2 | 2 => (1, 0),
         -1 | 5 => (0, 1),
         0 | 1 => (2, 1),
-        // Version 3 has none, version 4 one; which it is may be known only at the end.
+        // Version 3 has no entry, version 4 has one; the version may be the last key of the file.
         3 => (1, data.len().min(1)),
         4 => (1, 2),
         6 => (3, 1),
@@ -107,8 +107,8 @@ fn sum(r: &mut impl Report, addr: &[i64], data: &[i64]) -> Option<Op> {
     (terms.len() == addr.len()).then(|| Op::Sum { terms: terms.into() })
 }
 
-/// The operation of a record of version 2 or older, the base of a lookup left at zero, and the operands that it negates
-/// first. `frac` are the fractional bits of its result, which give an old constant its unit.
+/// Decodes a record of version 2 or older: returns the operation (the base of a lookup is zero) and the operands that
+/// it negates first. `frac` is the number of fractional bits of the result, which is the unit of an old constant.
 pub(super) fn op_v2(
     r: &mut impl Report,
     era: Era,
@@ -173,7 +173,7 @@ pub(super) fn op_v2(
             return None;
         }
         -3 | -6 | -9 => {
-            let help = "opcodes -3, -6 and -9 ended before version 2: negate with opcode -2 first";
+            let help = "opcodes -3, -6 and -9 were removed in version 2: negate with opcode -2 first";
             return unknown_opcode(r, opcode, help);
         }
         _ if old => return unknown_opcode(r, opcode, "opcodes are -3 to 10, -6 and -9 in a file without a header"),
@@ -187,7 +187,7 @@ fn unknown_opcode<T>(r: &mut impl Report, opcode: i64, help: &str) -> Option<T> 
     None
 }
 
-/// The operand at an index; that it is earlier is left to the model's own checks.
+/// Converts an index to an operand. The checks of the model ensure that it is an earlier operation.
 fn operand(r: &mut impl Report, at: Field, index: i64) -> Option<ValueId> {
     if index < 0 {
         let help = "give the index of an earlier operation".into();
@@ -202,7 +202,7 @@ fn operand(r: &mut impl Report, at: Field, index: i64) -> Option<ValueId> {
     id
 }
 
-/// An index of an input or table; that it exists is left to the model's own checks.
+/// Converts an index of an input or table. The checks of the model ensure that it exists.
 fn index(r: &mut impl Report, at: Field, index: i64, code: &'static str, what: &str) -> Option<u32> {
     let found = u32::try_from(index).ok();
     if found.is_none() {
@@ -215,7 +215,7 @@ fn table(r: &mut impl Report, at: Field, table: i64) -> Option<TableId> {
     index(r, at, table, "E0209", "table").map(TableId)
 }
 
-/// A shift distance, its limit left to the model's own checks.
+/// Converts a shift. The checks of the model enforce its limit.
 fn shift(r: &mut impl Report, at: Field, shift: i64) -> Option<i32> {
     let small = i32::try_from(shift).ok();
     if small.is_none() {
@@ -225,7 +225,7 @@ fn shift(r: &mut impl Report, at: Field, shift: i64) -> Option<i32> {
     small
 }
 
-/// Message and help for a shift outside 32 bits.
+/// Returns the message and help for a shift outside 32 bits.
 pub(super) fn shift_refused(shift: i64, limit: u32) -> (String, String) {
     let message = format!("shift {shift} is beyond the limit of {limit}");
     (message, format!("use -{limit} to {limit}, or raise --max-shift"))

@@ -125,7 +125,7 @@ pub fn read_machine(reader: impl Read, limits: &Limits) -> Result<Machine, Diagn
         let message = message.split(" at line ").next().unwrap_or_default();
         Diagnostics::from(
             Diagnostic::error("E0420", place, format!("not a stateful design: {message}"))
-                .with_help("docs/fsm.md describes the form"),
+                .with_help("docs/fsm.md describes the format"),
         )
     })?;
     Collector { limits, builder: MachineBuilder::default(), known: BTreeMap::new(), problems: Diagnostics::default() }
@@ -135,8 +135,8 @@ pub fn read_machine(reader: impl Read, limits: &Limits) -> Result<Machine, Diagn
 /// Returns a stateful design as `ALIRFSM` JSON, without the signals that no connection mentions.
 ///
 /// # Errors
-/// If the format cannot represent a part of the design: an initial value that is no double, a signal with the name of a
-/// block's port, a reset by a long chain of registers, a number of a block.
+/// If the format cannot represent a part of the design: an initial value that is not a double, a signal with the name
+/// of a block's port, a reset by a long chain of registers, a number of a block.
 pub fn machine_json(machine: &Machine) -> Result<Vec<u8>, String> {
     #[derive(Serialize)]
     struct Whole<'a> {
@@ -209,7 +209,7 @@ impl MentionWriter<'_> {
         let value = |(code, kif): (&BigInt, &Kif)| {
             let value = code.to_f64().map(|code| code * (-f64::from(kif.frac)).exp2());
             let value = value.filter(|&value| exact_code(value, kif.frac).as_ref() == Some(code));
-            value.ok_or_else(|| format!("a first value of {:?} is no double", signal.name))
+            value.ok_or_else(|| format!("an initial value of {:?} is not a double", signal.name))
         };
         let values =
             |codes: &Vec<BigInt>| codes.iter().zip(&signal.elements).map(value).collect::<Result<Vec<f64>, _>>();
@@ -333,7 +333,7 @@ fn shows_machine(text: &[u8]) -> Option<bool> {
             }
             _ => {}
         }
-        // Anything else before the object, except a byte order mark, is no JSON object.
+        // Other bytes before the brace, except white space and a byte order mark, do not begin a JSON object.
         if depth == 0 && byte != b'{' && !byte.is_ascii_whitespace() && !matches!(byte, 0xef | 0xbb | 0xbf) {
             return Some(false);
         }
@@ -494,7 +494,7 @@ impl Collector<'_> {
         self.known.insert(name.to_owned(), (id, first.clone()));
     }
 
-    /// Returns the reset values as raw integer values; reports one that is no multiple of its element's step.
+    /// Returns the reset values as raw integer values; reports one that is not a multiple of its element's step.
     fn reset_codes(&mut self, first: &Mention, elements: &[Kif], site: &Place) -> Result<Option<Vec<BigInt>>, ()> {
         let Some(values) = &first.reset_to else { return Ok(None) };
         let mut codes = Vec::with_capacity(values.len());

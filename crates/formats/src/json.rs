@@ -1,25 +1,25 @@
-//! A pull parser for JSON that keeps numbers as they are spelt.
+//! A pull parser for JSON that preserves the spelling of numbers.
 //!
-//! The reader of a model needs three things at once that `serde_json` does not give together: integers of any length
-//! exactly, a stream that never holds more than one token, and the place of every fault while reading goes on after
-//! it. So this is a small parser of its own: the caller asks for the value it expects, looks at [`Json::kind`] where
-//! several are possible, and calls [`Json::skip`] to get past one that is wrong.
+//! The parser of models needs three properties that `serde_json` does not provide together: exact integers of any
+//! length, a stream of which only one token is in memory, and the positions of all errors, as parsing continues after
+//! an error. The caller requests the expected value, distinguishes several possible kinds with [`Json::kind`], and
+//! calls [`Json::skip`] after an invalid value.
 //!
-//! It accepts exactly RFC 8259 (and a byte order mark in front; whether a string that is passed over is UTF-8 is not
-//! asked). `NaN` and `Infinity`, which some writers emit, are recognised as [`Kind::NonFinite`] so that they get a
-//! message of their own; they are never a value.
+//! The parser accepts exactly RFC 8259, and a leading byte order mark. Skipped strings are not checked to be UTF-8.
+//! `NaN` and `Infinity`, which some writers emit, are recognised as [`Kind::NonFinite`], for a specific error message;
+//! they are never valid.
 
 use super::source::{Source, Stop};
 use alir_core::diag::{Diagnostic, Place};
 use std::io::Read;
 
-/// Bytes asked of the source at a time.
+/// Number of bytes that are requested from the source at a time.
 const CHUNK: usize = 1 << 16;
 
 /// Longest number that is read, in characters. A type of 65,536 bits needs 19,729 digits.
 const MAX_NUMBER: usize = 1 << 17;
 
-/// Deepest nesting that is skipped over. A model needs six levels.
+/// Deepest nesting of a skipped value. A model needs six levels.
 const MAX_DEPTH: usize = 256;
 
 /// Kind of the next value, by its first byte.
@@ -36,7 +36,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The kind with its article, for messages.
+    /// Returns the name of the kind with its article, for messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Kind::Object => "an object",
@@ -50,14 +50,14 @@ impl Kind {
     }
 }
 
-/// A number as it is spelt.
+/// A number as spelt in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number<'a> {
     /// Sign, digits, fraction and exponent; ASCII.
     bytes: &'a [u8],
     /// `true` if there is neither a fraction nor an exponent.
     pub(super) is_integer: bool,
-    /// Its value, where that is `±mantissa * 10^-places` with at most 18 digits, as nearly all numbers are.
+    /// Value of a number `±mantissa * 10^-places` with at most 18 digits, as nearly all numbers are.
     pub(super) short: Option<Short>,
 }
 
@@ -72,20 +72,20 @@ pub(super) struct Short {
 }
 
 impl Short {
-    /// The value, if there are no places.
+    /// Returns the value of a number without decimal places.
     pub(super) fn integer(self) -> i64 {
         if self.negative { -self.mantissa } else { self.mantissa }
     }
 }
 
 impl Number<'_> {
-    /// The spelling.
+    /// Returns the spelling.
     pub(super) fn text(&self) -> &str {
         std::str::from_utf8(self.bytes).expect("a number is ASCII")
     }
 }
 
-/// The parser, standing before a token.
+/// A parser, positioned before a token.
 pub(super) struct Json<R: Read> {
     source: Source<R>,
     /// Bytes `pos..end` of `buf` are read ahead.
@@ -101,10 +101,10 @@ pub(super) struct Json<R: Read> {
 }
 
 impl<R: Read> Json<R> {
-    /// A parser before the first token of `source`.
+    /// Creates a parser before the first token of `source`.
     ///
     /// # Errors
-    /// Those of the source; `E0106` if there is nothing in it.
+    /// Those of the source; `E0106` if it is empty.
     pub(super) fn new(source: Source<R>) -> Result<Json<R>, Stop> {
         let mut json = Json { source, buf: vec![0; CHUNK], pos: 0, end: 0, base: 0, line: 1, line_start: 0 };
         // The name of the first member of a zip archive shows the kind of the file.
@@ -124,7 +124,7 @@ impl<R: Read> Json<R> {
         Ok(json)
     }
 
-    /// The bytes read ahead, for recognising what is not JSON at all.
+    /// Returns the bytes read ahead, for the detection of other formats.
     pub(super) fn ahead(&self) -> &[u8] {
         &self.buf[self.pos..self.end]
     }
@@ -149,7 +149,7 @@ impl<R: Read> Json<R> {
         Ok(seen == n)
     }
 
-    /// Passes over bytes that the caller has read ahead: whole tokens without a newline.
+    /// Skips bytes that the caller has examined: whole tokens without a newline.
     pub(super) fn advance(&mut self, bytes: usize) {
         debug_assert!(bytes <= self.end - self.pos);
         self.pos += bytes;
@@ -190,8 +190,8 @@ impl<R: Read> Json<R> {
         self.punctuation(b'[', "'['")
     }
 
-    /// Moves to the next element of the array that was entered, past the comma; `false` after its end. `first`
-    /// says whether none was read yet, and is updated.
+    /// Moves past the comma to the next element of the current array; returns `false` after its end. `first` is `true`
+    /// before the first element, and is updated.
     ///
     /// # Errors
     /// `E0110`, `E0111`.
@@ -207,7 +207,7 @@ impl<R: Read> Json<R> {
         self.punctuation(b'{', "'{'")
     }
 
-    /// The next key of the object that was entered, its value being the next token; `None` after its end.
+    /// Reads the next key of the current object, up to its value; `None` after the end of the object.
     ///
     /// # Errors
     /// `E0110`, `E0111`.
@@ -236,7 +236,7 @@ impl<R: Read> Json<R> {
         self.any_number()
     }
 
-    /// Any number at all, also one that reaches beyond the buffer, byte by byte.
+    /// Reads any number byte by byte, also one that extends beyond the buffer.
     fn any_number(&mut self) -> Result<Number<'_>, Stop> {
         let mut at = self.pos;
         let mut is_integer = true;
@@ -289,12 +289,12 @@ impl<R: Read> Json<R> {
         Ok(value)
     }
 
-    /// Reads past the next value, whatever it is, in constant memory.
+    /// Skips the next value of any kind, in constant memory.
     ///
     /// # Errors
     /// `E0110`, `E0111`; `E0114` if it is nested too deeply.
     pub(super) fn skip(&mut self) -> Result<(), Stop> {
-        // Open containers, and whether nothing of them was read yet.
+        // Open containers, each with `true` if no element was read yet.
         let mut open: Vec<(Kind, bool)> = Vec::new();
         loop {
             match self.kind()? {
@@ -333,7 +333,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Nothing but white space may follow.
+    /// Checks that only white space follows.
     ///
     /// # Errors
     /// `E0112`, and those of the source (a gzip checksum is checked only at its end).
@@ -347,7 +347,7 @@ impl<R: Read> Json<R> {
         ))
     }
 
-    /// A syntax error here.
+    /// Returns a syntax error at the current position.
     fn syntax(&self, message: impl Into<String>) -> Stop {
         Box::new(Diagnostic::error("E0110", self.place(), message))
     }
@@ -367,7 +367,7 @@ impl<R: Read> Json<R> {
         )
     }
 
-    /// A fault at `at`, which lies in the token that starts at `pos`.
+    /// Returns a syntax error at `at`, a position in the token that starts at `pos`.
     fn fault_at(&mut self, at: usize, wanted: &str) -> Stop {
         self.pos = at;
         if at >= self.end {
@@ -397,7 +397,7 @@ impl<R: Read> Json<R> {
             return Err(self.unexpected(wanted));
         }
         self.pos += 1;
-        // `[1,]`: a comma promises another item.
+        // `[1,]`: an item must follow a comma.
         if self.token_start()? == close { Err(self.unexpected("another item after ','")) } else { Ok(true) }
     }
 
@@ -422,7 +422,7 @@ impl<R: Read> Json<R> {
         self.word(b"Infinity")
     }
 
-    /// Reads a string and gives its UTF-8 bytes, escapes resolved, to `sink`.
+    /// Reads a string, resolves escapes, and passes its UTF-8 bytes to `sink`.
     fn string_bytes(&mut self, sink: &mut dyn FnMut(u8)) -> Result<(), Stop> {
         self.punctuation(b'"', "a string")?;
         loop {
@@ -501,8 +501,8 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// The byte at `at`, which lies in or just after the token that starts at `pos`; `None` at the end of the file.
-    /// Reading on moves the token to the front of the buffer, and `at` with it.
+    /// Returns the byte at `at`, a position in or just after the token that starts at `pos`; `None` at the end of the
+    /// file. Reading ahead moves the token to the front of the buffer, and adjusts `at`.
     #[inline]
     fn byte_at(&mut self, at: &mut usize) -> Result<Option<u8>, Stop> {
         if *at < self.end {
@@ -510,7 +510,7 @@ impl<R: Read> Json<R> {
         }
         if *at - self.pos > MAX_NUMBER {
             let message = format!("a number of more than {MAX_NUMBER} characters");
-            let help = "no number of a model is so long";
+            let help = "numbers of models are shorter";
             return Err(Box::new(Diagnostic::error("E0141", self.place(), message).with_help(help)));
         }
         let length = *at - self.pos;
@@ -529,7 +529,7 @@ impl<R: Read> Json<R> {
         Ok(self.buf[self.pos - 1])
     }
 
-    /// The first byte of the next token.
+    /// Returns the first byte of the next token.
     #[inline]
     fn token_start(&mut self) -> Result<u8, Stop> {
         match self.next_byte()? {
@@ -538,7 +538,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// The next byte that is not white space, if there is one.
+    /// Returns the next byte that is not white space; `None` at the end of the file.
     #[inline]
     fn next_byte(&mut self) -> Result<Option<u8>, Stop> {
         loop {
@@ -559,7 +559,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Reads ahead until there are `n` bytes, or all that the file has.
+    /// Reads ahead until `n` bytes are buffered, or the file ends.
     fn ensure(&mut self, n: usize) -> Result<(), Stop> {
         while self.end - self.pos < n && self.more()? {}
         Ok(())
@@ -582,8 +582,8 @@ impl<R: Read> Json<R> {
     }
 }
 
-/// Reads a number that ends inside `bytes`, has at most 18 digits and no exponent: its length, whether it is an
-/// integer, its value. `None` for every other text, right or wrong.
+/// Reads a number that ends inside `bytes`, has at most 18 digits and no exponent: returns its length, `true` for an
+/// integer, and its value. `None` for all other text, valid or not.
 #[inline]
 pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
     /// Adds the digits from `at` on; returns their end, and the byte there.
@@ -595,7 +595,7 @@ pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
             if digit > 9 {
                 return Some((at, byte));
             }
-            // Too many of them make nonsense, which is not looked at.
+            // With too many digits the mantissa is wrong; the caller discards it.
             *mantissa = mantissa.wrapping_mul(10).wrapping_add(digit.into());
             at += 1;
         }
@@ -619,7 +619,7 @@ pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
     Some((at, is_integer, Short { negative, mantissa, places: places as u8 }))
 }
 
-/// A byte of a file for a message.
+/// Returns a byte of a file for a message.
 fn shown(byte: u8) -> String {
     if byte.is_ascii_graphic() { format!("'{}'", byte as char) } else { format!("byte 0x{byte:02x}") }
 }
@@ -639,15 +639,15 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_value_is_passed_over() {
+    fn every_kind_of_value_is_skipped() {
         let text = br#" {"a": [1, -2.5e-3, true, false, null, "x\"\u00e9\ud83d\ude00", {}, []], "b": {"c": 0}} "#;
         skipped(text).unwrap();
-        // The gaps of writers that are not JSON, where only a message is wanted.
+        // Values of some writers that are not JSON, and are skipped after an error message.
         skipped(b"[NaN, Infinity, -Infinity]").unwrap();
     }
 
     #[test]
-    fn what_serde_refuses_is_refused() {
+    fn inputs_that_serde_rejects_are_rejected() {
         let bad: &[&[u8]] = &[
             b"[1,]",
             b"[,1]",
@@ -687,7 +687,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_placed() {
+    fn errors_have_positions() {
         let stop = skipped(b"[1,\n  2,\n  x]").unwrap_err();
         assert_eq!((stop.code, stop.place), ("E0110", Place::Line { line: 3, column: 3 }));
         assert_eq!(stop.message, "expected a value, found 'x'");
@@ -699,7 +699,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_spelling_across_buffers() {
-        // Whatever the length of what precedes it, a number is whole.
+        // A number is complete for every length of the text before it.
         let long = "9".repeat(100);
         for gap in CHUNK - 105..CHUNK + 3 {
             let text = format!("[{}{long},1.5e3]", " ".repeat(gap));
@@ -718,7 +718,7 @@ mod tests {
     }
 
     #[test]
-    fn short_numbers_are_read_as_long_ones_are() {
+    fn the_fast_path_for_short_numbers_equals_the_general_one() {
         let value = |text: &[u8]| short_number(text).map(|(n, int, s)| (n, int, s.negative, s.mantissa, s.places));
         assert_eq!(value(b"0,"), Some((1, true, false, 0, 0)));
         assert_eq!(value(b"-12.50]"), Some((6, false, true, 1250, 2)));

@@ -42,7 +42,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// A file format that is read. gzip around any of them is recognised by itself.
+/// A file format that can be read. gzip around any of them is recognised automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// ALIR JSON, versions 2 to 4; `DAISModel` too.
@@ -114,7 +114,7 @@ pub struct Prepared<'m> {
 /// Prepares a model for writing.
 ///
 /// # Errors
-/// What the form cannot say (`E1101` to `E1105`); each diagnostic names the operation.
+/// Operations that the format cannot express (`E1101` to `E1105`); each diagnostic names the operation.
 pub fn prepare(model: &Model, target: Target) -> Result<Prepared<'_>, Diagnostics> {
     let (model, places) = rewrite::rewrite(model, target)?;
     let problems = match target {
@@ -126,7 +126,7 @@ pub fn prepare(model: &Model, target: Target) -> Result<Prepared<'_>, Diagnostic
 }
 
 impl Prepared<'_> {
-    /// Writes the model, plain.
+    /// Writes the model without compression.
     ///
     /// # Errors
     /// Those of `out`.
@@ -137,12 +137,12 @@ impl Prepared<'_> {
             Target::Bytecode4 => bytecode::write_bytes(&self.model, out),
         }
     }
-    /// The program as it is written.
+    /// Returns the program that is written.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// Which operation of the program that is written has the value of this one of the model.
+    /// Returns the operation of the written program that has the value of an operation of the model.
     pub fn place_of(&self, value: ValueId) -> ValueId {
         self.places.as_ref().map_or(value, |places| places[value.index()])
     }
@@ -167,7 +167,7 @@ pub fn gzip(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// Writes what goes to a file of this name, through gzip if it ends in `.gz`.
+/// Writes to a file of this name, through gzip if the name ends in `.gz`.
 ///
 /// # Errors
 /// Those of `out` and `write`.
@@ -182,8 +182,8 @@ pub fn write_named(
     }
 }
 
-/// Reads a model, plain or gzip, in the given format or the one that its content shows. Also returns notes
-/// about what the file does unusually.
+/// Reads a model, plain or gzip, in the given format or in the format that its content shows. Also returns notes about
+/// unusual properties of the file.
 ///
 /// # Errors
 /// Every problem of the file.
@@ -195,7 +195,7 @@ pub fn read(reader: impl Read, limits: &Limits, format: Option<Format>) -> Resul
 pub struct Recognised {
     /// The program.
     pub model: Model,
-    /// Notes about what the file does unusually.
+    /// Notes about unusual properties of the file.
     pub notes: Diagnostics,
     /// Form of the file, for people: `ALIR JSON, version 4, gzip`.
     pub form: String,
@@ -254,7 +254,7 @@ fn read_into(
     };
     if let Some(message) = other {
         let problem = Diagnostic::error("E0120", Place::Whole, message);
-        return Err(problem.with_help("leave --format away to have the kind of the file recognised").into());
+        return Err(problem.with_help("leave out --format to detect the format").into());
     }
     // White space may have hidden the first bracket.
     let frame = frame.or_else(|| match json.ahead().first() {
@@ -265,7 +265,7 @@ fn read_into(
     match frame {
         Some(frame) => {
             let (model, mut notes) = alir::read(json, limits, frame, form, layers)?;
-            // The note is about a file whose version nothing states.
+            // The note is about a file that states no version.
             if is_stated {
                 notes.0.retain(|note| note.code != "N0103");
             }
@@ -275,10 +275,10 @@ fn read_into(
     }
 }
 
-/// All bytes of a file, unpacked, and whether they were packed.
+/// Returns all bytes of a file, unpacked, and whether they were packed.
 ///
 /// # Errors
-/// Of the reader, of gzip, or that there are more than `max_bytes`.
+/// Errors of the reader and of gzip, and the error that there are more than `max_bytes`.
 pub fn read_bytes(reader: impl Read, max_bytes: u64) -> Result<(Vec<u8>, bool), Diagnostics> {
     let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
     let mut source = Source::new(reader, max_bytes).map_err(fatal)?;
@@ -330,7 +330,7 @@ pub fn open(path: &Path) -> Result<File, Diagnostics> {
 /// order mark shows none here.
 pub fn detect(bytes: &[u8]) -> Option<Format> {
     match bytes {
-        // What reads text says so.
+        // The reader of text reports UTF-16.
         _ if utf16(bytes).is_some() => None,
         _ if bytes.starts_with(bytecode::MAGIC) => Some(Format::Bytecode),
         [0x1f, 0x8b, ..] => None,
@@ -343,7 +343,7 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     }
 }
 
-/// The hardware language that the beginning of a file shows.
+/// Returns the hardware language that the beginning of a file shows.
 fn shows_hdl(bytes: &[u8]) -> Option<&'static str> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 12)]);
     let code = |line: &&str| !line.is_empty() && !line.starts_with("//") && !line.starts_with("--");
@@ -364,7 +364,7 @@ pub fn shows_model(head: &[u8]) -> bool {
     known || is_machine(&head) || head.starts_with(b"\x93NUMPY")
 }
 
-/// A file of a machine-learning framework: its kind, and the way from there to a model.
+/// Recognises a file of a machine-learning framework: returns its kind, and how to convert it to a model.
 fn framework_file(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const KERAS: &str = "train it with HGQ2 quantisers and save alkaid's trace: alkaid.trace.FixedVariableArrayInput, \
                          trace_model, comb_trace, then CombLogic.save; or hls4ml's backend Alir2hdl (docs/hls4ml.md)";
@@ -390,7 +390,7 @@ fn framework_file(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Not a model: what it looks like, and what would be one.
+/// Returns the error for a file that is no model: what the file seems to be, and which formats can be read.
 fn unknown(bytes: &[u8]) -> Diagnostic {
     if let Some((kind, help)) = framework_file(bytes) {
         let message = format!("not a model file: it looks like {kind}");
@@ -400,7 +400,7 @@ fn unknown(bytes: &[u8]) -> Diagnostic {
         return Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {language}"))
             .with_help("the model comes first; `alir2hdl prove MODEL FILE` compares a model with Verilog or VHDL");
     }
-    // As many as were looked at in any case, however the file arrives.
+    // As many bytes as were examined in any case, however the file arrives.
     let shown = &bytes[..bytes.len().min(8)];
     let what = match bytes {
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "it looks like a NumPy array".to_owned(),

@@ -1,9 +1,9 @@
-//! Locations in an ALIR file, spelt with the names that its positional arrays have in the specification.
+//! Locations in an ALIR file, with the names that the specification gives to the positional arrays.
 
 use alir_core::ir::{Part, Site};
 use std::fmt;
 
-/// Which layout a record has. Its length decides, not the file's version.
+/// Layout of a record, which follows from its length, not from the file's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// `[id0, id1, opcode, data, qint, latency, cost]`.
@@ -21,7 +21,7 @@ pub(super) enum Field {
     Addrs,
     Addr(usize),
     Opcode,
-    /// Version 2's one integer, or the array of versions 3 and 4.
+    /// The integer of version 2, or the array of versions 3 and 4.
     Data,
     DataAt(usize),
     Interval,
@@ -42,7 +42,7 @@ pub(super) enum At {
     Part(&'static str),
     Entry(&'static str, usize),
     Op(usize, Field),
-    /// A table, and what of it.
+    /// A table, and the path of one of its parts.
     Table(usize, &'static str),
     TableEntry(usize, usize),
 }
@@ -80,7 +80,7 @@ impl fmt::Display for At {
     }
 }
 
-/// The place of a problem that the model's own checks found, given the layout of each record.
+/// Returns the place of a problem that the checks of the model report, given the layout of each record.
 pub(super) fn site_place(site: Site, layout: impl Fn(usize) -> Layout) -> At {
     match site {
         Site::Model => At::Model,
@@ -101,7 +101,7 @@ fn field(part: Part, layout: Layout) -> Field {
         (Part::Cost, _) => Field::Cost,
         (Part::Input, Layout::V2) | (Part::Operand(0), Layout::V2) => Field::Id0,
         (Part::Operand(1), Layout::V2) => Field::Id1,
-        // A mux's condition, the only third operand of version 2, hides in its data.
+        // The condition of a multiplexer, the only third operand of version 2, is encoded in its data.
         (Part::Operand(_), Layout::V2) | (Part::Data(_), Layout::V2) => Field::Data,
         (Part::Operand(k), Layout::V3) => Field::Addr(k),
         (Part::Input, Layout::V3) => Field::DataAt(0),
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_spelt_as_in_the_file() {
+    fn places_have_the_names_of_the_specification() {
         let place = |part, layout| site_place(Site::Op(17, part), |_| layout).to_string();
         assert_eq!(place(Part::Operand(0), Layout::V3), "model.ops[17].addr[0]");
         assert_eq!(place(Part::Operand(0), Layout::V2), "model.ops[17].id0");

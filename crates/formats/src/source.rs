@@ -1,4 +1,4 @@
-//! Bytes of a file, decompressed where they are gzip, counted and bounded.
+//! Bounded stream of a file's bytes, decompressed if they are gzip.
 //!
 //! gzip is recognised by its magic bytes only. Concatenated members are one file; anything else after a member is an
 //! error, as is a member that ends early or whose checksum is wrong. Reading stops at the byte limit, before and
@@ -11,18 +11,18 @@ use std::io::{self, BufRead, BufReader, Read};
 /// The first two bytes of every gzip member.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Compressed bytes are taken from the reader in pieces of this size.
+/// Size in bytes of the pieces in which compressed data is read.
 const CHUNK: usize = 1 << 16;
 
-/// Why a source gave up, boxed because it is rare.
+/// Error of a source, boxed because it is rare.
 pub(super) type Stop = Box<Diagnostic>;
 
 /// A bounded stream of decompressed bytes.
 pub(super) struct Source<R: Read> {
     inner: Inner<R>,
-    /// Decompressed bytes that were looked at and not handed out yet.
+    /// Decompressed bytes that were examined but not returned yet.
     head: Vec<u8>,
-    /// Decompressed bytes handed out so far.
+    /// Number of decompressed bytes returned so far.
     given: u64,
     max_bytes: u64,
 }
@@ -35,7 +35,7 @@ enum Inner<R: Read> {
     Ended,
 }
 
-/// A buffered reader that knows how many bytes it has handed out.
+/// A buffered reader that counts the bytes that it returned.
 struct Counted<R: Read> {
     reader: BufReader<R>,
     taken: u64,
@@ -61,12 +61,12 @@ impl<R: Read> BufRead for Counted<R> {
 }
 
 impl<R: Read> Source<R> {
-    /// Returns `true` if the bytes come out of gzip. To be called before anything is read.
+    /// Returns `true` if the file is gzip. Must be called before the first read.
     pub(super) fn is_gzip(&self) -> bool {
         matches!(self.inner, Inner::Gzip(_))
     }
 
-    /// Looks at the first bytes of `reader` and prepares to read it to its end.
+    /// Examines the first bytes of `reader` for gzip.
     ///
     /// # Errors
     /// `E0105` if the reader fails.
@@ -80,7 +80,7 @@ impl<R: Read> Source<R> {
         Ok(Source { inner, head: Vec::new(), given: 0, max_bytes })
     }
 
-    /// Fills the front of `buf` and returns how many bytes there are; 0 only at the end of the file.
+    /// Fills the front of `buf`, and returns the number of bytes; 0 only at the end of the file.
     ///
     /// # Errors
     /// `E0101` to `E0105`.
@@ -94,7 +94,7 @@ impl<R: Read> Source<R> {
         self.fill(buf)
     }
 
-    /// The first bytes of the rest, `n` of them if there are as many. They stay unread.
+    /// Returns the next `n` bytes, fewer at the end of the file, without consuming them.
     ///
     /// # Errors
     /// As [`Source::read`].
@@ -110,13 +110,13 @@ impl<R: Read> Source<R> {
         Ok(&self.head)
     }
 
-    /// All that is left.
+    /// Returns all remaining bytes.
     ///
     /// # Errors
     /// As [`Source::read`].
     pub(super) fn read_to_end(&mut self) -> Result<Vec<u8>, Stop> {
         let mut all = std::mem::take(&mut self.head);
-        // What is not compressed is in the reader's buffer already.
+        // Plain data is copied from the buffer of the reader.
         while let Inner::Plain(reader) = &mut self.inner {
             let piece = retrying(|| reader.fill_buf().map(<[u8]>::len)).map_err(|e| failed(&e))?;
             if piece == 0 {
@@ -161,7 +161,7 @@ impl<R: Read> Source<R> {
             if n > 0 {
                 return Ok(n);
             }
-            // The member is complete, its checksum right: another one, the end, or rubbish.
+            // The member is complete and its checksum correct; another member, the end, or invalid data follows.
             let Inner::Gzip(member) = std::mem::replace(&mut self.inner, Inner::Ended) else { return Ok(0) };
             let mut reader = member.into_inner();
             if retrying(|| reader.fill_buf().map(<[u8]>::is_empty)).map_err(|e| failed(&e))? {
@@ -184,9 +184,9 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// Returns `true` if the next two bytes are gzip's. They stay unread.
+/// Returns `true` if the next two bytes are the magic bytes of gzip, without consuming them.
 fn starts_with_magic<R: Read>(reader: &mut Counted<R>) -> Result<bool, Stop> {
-    // A pipe may deliver one byte at a time: one byte of the magic alone decides nothing, but JSON never begins so.
+    // A pipe may deliver one byte at a time. Then the first magic byte suffices, as JSON never begins with it.
     let first = retrying(|| reader.fill_buf().map(|b| b.first().copied())).map_err(|e| failed(&e))?;
     if first != Some(GZIP_MAGIC[0]) {
         return Ok(false);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_and_gzip_are_told_apart_by_content() {
+    fn plain_and_gzip_are_distinguished_by_content() {
         assert_eq!(read_all(b"hello", 100).unwrap(), b"hello");
         assert_eq!(read_all(&gzip(b"hello"), 100).unwrap(), b"hello");
         assert_eq!(read_all(b"", 100).unwrap(), b"");
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn each_damage_has_its_own_message() {
+    fn each_kind_of_corruption_has_its_own_message() {
         let whole = gzip(b"hello, hello, hello");
         for len in 2..whole.len() {
             assert_eq!(code_of(&whole[..len], 100), "E0101", "cut to {len} bytes");

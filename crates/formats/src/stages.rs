@@ -1,15 +1,16 @@
-//! Pipelines as one program: the stages of a `Pipeline` file, one after the other.
+//! Conversion of the stages of a `Pipeline` file to one program.
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::ir::{Builder, Layers, Limits, Model, Node, Op, Output, Table, TableId, ValueId};
 use alir_core::num::{Code, Interval};
 
-/// The program that feeds the outputs of each stage to the inputs of the next. An input of a later stage becomes a
-/// quantise of the output that it reads, scaled as output and input say; a negated output is negated first. `layers`
+/// Returns the program in which the outputs of each stage feed the inputs of the next. An input of a later stage
+/// becomes a quantise of the output that it reads, with the scales of both; a negated output is negated first. `layers`
 /// receives the stages.
 ///
 /// # Errors
-/// `E0143` if a stage has not as many inputs as the stage before has outputs; what the model's checks say.
+/// `E0143` if the number of inputs of a stage differs from the number of outputs before it; the errors of the model's
+/// checks.
 pub(super) fn join(stages: Vec<Model>, limits: &Limits, layers: &mut Layers) -> Result<Model, Diagnostics> {
     for (k, pair) in stages.windows(2).enumerate() {
         let (outputs, inputs) = (pair[0].outputs().len(), pair[1].n_inputs());
@@ -17,7 +18,7 @@ pub(super) fn join(stages: Vec<Model>, limits: &Limits, layers: &mut Layers) -> 
             let place = Place::Path(format!("stages[{}].model.shape", k + 1));
             let message = format!("{inputs} inputs, but the stage before has {outputs} outputs");
             let problem = Diagnostic::error("E0143", place, message);
-            return Err(problem.with_help("each stage takes what the stage before gives").into());
+            return Err(problem.with_help("the inputs of a stage are the outputs of the stage before").into());
         }
     }
     let mut stages = stages.into_iter();
@@ -46,14 +47,14 @@ pub(super) fn join(stages: Vec<Model>, limits: &Limits, layers: &mut Layers) -> 
     })
 }
 
-/// Name of a stage of the file, as a layer of the program.
+/// Returns the layer name of a stage.
 fn title(number: usize) -> String {
     format!("model stage {number}")
 }
 
 struct Joined {
     builder: Builder,
-    /// The outputs of the stages so far.
+    /// Outputs of the last stage so far.
     outputs: Vec<Output>,
     tables: u32,
 }
@@ -104,7 +105,7 @@ impl Joined {
         self.outputs = stage.outputs().iter().map(moved).collect();
     }
 
-    /// The value of an output and the shift that makes it real; nothing for the constant zero.
+    /// Returns the value of an output and the shift that makes it real; `None` for the constant zero.
     fn feed(&mut self, out: &Output) -> Option<(ValueId, i32)> {
         let x = out.source?;
         if !out.neg {

@@ -329,7 +329,7 @@ mod tests {
                 ("begin y <= \"0101\" + 3;", ""),
                 ("begin y <= a after 1 ns;", "delays are not supported"),
                 ("begin process (a) begin y <= a and b; end process;", "not in the sensitivity list"),
-                ("begin process begin y <= a; end process;", "waits for nothing"),
+                ("begin process begin y <= a; end process;", "without a sensitivity list"),
                 (
                     "begin process (clk) begin if rst = '1' then y <= a; elsif rising_edge(clk) then y <= b; end if; \
                      end process;",
@@ -346,7 +346,7 @@ mod tests {
                     "others is missing",
                 ),
                 ("begin process begin wait until rising_edge(clk); y <= a; end process;", ""),
-                ("begin y <= a + (-1);", "a negative number beside an unsigned vector"),
+                ("begin y <= a + (-1);", "a negative number with an unsigned vector"),
                 ("signal s : std_logic_vector(3 downto 0);\nbegin y <= unsigned(s + s);", "std_logic_vector"),
                 ("use ieee.std_logic_arith.all;\nbegin y <= a;", "the package ieee.std_logic_arith"),
                 ("begin y <= shift_left(a, 1)(3 downto 0);", ""),

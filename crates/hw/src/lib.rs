@@ -2,9 +2,9 @@
 //!
 //! - [`netlist`]: nets of known width, each driven by a cell; [`netlist::lower`] builds it from a scheduled model.
 //! - [`emit`]: Verilog, SystemVerilog and VHDL of a netlist, and wrappers for AXI4-Stream.
-//! - [`device`]: look-up tables, carries, memories and clocks of a netlist on a device.
+//! - [`device`]: LUTs, carries, memories and clock frequency of a netlist on a device.
 //! - [`reuse`]: resource sharing for initiation intervals above one.
-//! - [`retime`]: registers of the pipelines in state machines, moved where the schedule leaves slack.
+//! - [`retime`]: retiming of the pipelines in state machines within the slack of their schedule.
 //!
 //! ```
 //! use alir_core::ir::Limits;

@@ -78,11 +78,6 @@ impl<'a> Numbers<'a> {
         self.len() == 0
     }
 
-    /// Returns `true` for integers, which can be raw integer values.
-    pub fn are_integers(&self) -> bool {
-        !matches!(self, Numbers::F64(_) | Numbers::F32(_))
-    }
-
     /// Returns a range of the numbers.
     #[must_use]
     pub fn slice(self, range: Range<usize>) -> Numbers<'a> {
@@ -669,7 +664,7 @@ mod tests {
             }
             others => panic!("{others:?}"),
         }
-        if !numbers.are_integers() {
+        if matches!(numbers, Numbers::F64(_) | Numbers::F32(_)) {
             return;
         }
         let mut signed = vec![7; size];

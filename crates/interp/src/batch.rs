@@ -417,26 +417,6 @@ impl Engine {
     }
 }
 
-/// Runs rows of any numbers as real inputs through a plan, exactly: the outputs as float64, and how many of them were
-/// rounded to that.
-///
-/// # Errors
-/// The first row without a result, and why.
-pub fn run_numbers(
-    model: &Model,
-    plan: &Plan,
-    block: &Values,
-    rows: usize,
-) -> Result<(Vec<f64>, u64), (usize, SampleFault)> {
-    let run = |codes: &[BigInt], results: &mut [BigInt]| plan.runner().run_exact(codes, results);
-    let outputs = exact(&input_ports(model), &output_ports(model), false, block, rows, run);
-    if let Some(fault) = outputs.faults.into_iter().next() {
-        return Err(fault);
-    }
-    let Values::Reals(reals) = outputs.values else { unreachable!("real outputs were requested") };
-    Ok((reals, outputs.rounded))
-}
-
 /// A block through exact codes, for everything that is rare: wide ports, numbers without a code, integers beyond
 /// float64.
 fn exact(

@@ -161,8 +161,8 @@ impl<'a> Simulation<'a> {
             _ => src,
         };
         let sure = enable.is_none_or(|e| e.defined);
-        let from = self.types(source);
-        let to = self.types(dst);
+        let from = self.machine.types(source);
+        let to = self.machine.types(dst);
         let cells = self.read(source).into_iter().zip(from.iter().zip(to));
         Some(
             cells
@@ -172,11 +172,6 @@ impl<'a> Simulation<'a> {
                 })
                 .collect(),
         )
-    }
-
-    /// Types of the elements of a view. By index, all elements that a view can reach have its types.
-    fn types(&self, access: &Access) -> &[Kif] {
-        &self.machine.signal(access.signal).elements[access.lo..access.hi]
     }
 
     /// Returns the number of elements by which an index moves a view.

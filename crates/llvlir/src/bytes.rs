@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
         match self.byte()? {
             0 => {}
             1 => {
-                let message = "edition 1, the later llvlir.md of 2022 and 2023, is known and not read";
+                let message = "edition 1, the later llvlir.md of 2022 and 2023, is not supported";
                 return Err(problem(Reason::Edition, self.at - 1, message));
             }
             // A blank: the header of the text form in capitals.

@@ -1,31 +1,31 @@
-//! The reference interpreter: sections 5 and 6 of `docs/llvlir.md`, line by line, in integers of any size.
+//! Reference interpreter: sections 5 and 6 of `docs/llvlir.md`, line by line, in integers of any size.
 //!
-//! It knows neither ALIR nor the lowering. A value is its bit pattern, a natural number below `2^W`.
+//! It depends neither on ALIR nor on the lowering. A value is its bit pattern, a natural number below `2^W`.
 
-use super::program::{Arg, Element, File, Operation, Program, ValueType};
+use super::program::{Arg, File, Operation, Program, ValueType};
 use super::rows::{Direction, Lane, Meaning, Sign};
 use num_bigint::{BigInt, BigUint};
-use num_traits::{FromPrimitive, One, ToPrimitive, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
-/// A value.
+/// A value of one of the four register files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// A pattern.
+    /// Bit pattern of an integer.
     R(BigUint),
-    /// The pattern of each lane.
+    /// Bit pattern of each lane of a vector.
     X(Vec<BigUint>),
-    /// Bits.
+    /// Bits of a mask.
     M(Vec<bool>),
-    /// A table, and an index into it without bounds.
+    /// An address: a table, and an unbounded index into it.
     A(u32, BigInt),
 }
 
-/// All values of a run, by file and number.
+/// All values of a run, by register file and number.
 #[derive(Clone, Debug, Default)]
 pub struct Values([Vec<Value>; 4]);
 
 impl Values {
-    /// One value.
+    /// Returns the value of a register.
     pub fn get(&self, file: File, value: u32) -> &Value {
         &self.0[file as usize][value as usize]
     }
@@ -63,8 +63,8 @@ impl Values {
     }
 }
 
-/// Runs the program on one sample: an integer for each element of the input port, any larger than its type wraps. The
-/// result is one for each element of the output port: two's complement, of masks 0 or 1.
+/// Runs the program on one sample with an integer for each element of the input port, which is wrapped to its type.
+/// Returns an integer for each element of the output port, in two's complement; bits of masks are 0 or 1.
 ///
 /// # Panics
 /// If there are not as many inputs as elements.
@@ -72,54 +72,7 @@ pub fn run(program: &Program, inputs: &[BigInt]) -> Vec<BigInt> {
     outputs(program, &values(program, inputs))
 }
 
-/// Bits of the widest element that [`run_doubles`] takes: doubles hold all integers of that size.
-const DOUBLE_BITS: u32 = 53;
-
-/// Samples of doubles, one after the other, and their results likewise: for callers that have no larger integers. What
-/// is larger than its type wraps.
-///
-/// # Errors
-/// An element that doubles do not hold, a number that is no integer, and numbers that are no whole samples, in words.
-pub fn run_doubles(program: &Program, inputs: &[f64]) -> Result<Vec<f64>, String> {
-    let (reads, makes) = (program.input_elements(), program.output_elements());
-    check_doubles(reads.iter().chain(&makes))?;
-    if reads.is_empty() || !inputs.len().is_multiple_of(reads.len()) {
-        return Err(format!("{} numbers are no samples of {}", inputs.len(), reads.len()));
-    }
-    let mut outputs = Vec::with_capacity(inputs.len() / reads.len() * makes.len());
-    for (sample, row) in inputs.chunks_exact(reads.len()).enumerate() {
-        let mut codes = Vec::with_capacity(row.len());
-        for (input, &value) in row.iter().enumerate() {
-            let code = BigInt::from_f64(value).filter(|_| value.fract() == 0.0);
-            codes.push(code.ok_or_else(|| format!("sample {sample}: input {input} is {value}, and no integer"))?);
-        }
-        outputs.extend(run(program, &codes).iter().map(|code| code.to_f64().expect("it is narrow enough")));
-    }
-    Ok(outputs)
-}
-
-/// Samples of integers, one after the other, and their results as doubles. What is larger than its type wraps.
-///
-/// # Errors
-/// An output element that doubles do not hold, and numbers that are no whole samples, in words.
-pub fn run_integers(program: &Program, inputs: &[BigInt]) -> Result<Vec<f64>, String> {
-    let (reads, makes) = (program.input_elements().len(), program.output_elements());
-    check_doubles(makes.iter())?;
-    if reads == 0 || !inputs.len().is_multiple_of(reads) {
-        return Err(format!("{} numbers are no samples of {reads}", inputs.len()));
-    }
-    let rows = inputs.chunks_exact(reads).flat_map(|row| run(program, row));
-    Ok(rows.map(|code| code.to_f64().expect("it is narrow enough")).collect())
-}
-
-fn check_doubles<'e>(mut elements: impl Iterator<Item = &'e Element>) -> Result<(), String> {
-    match elements.find(|element| element.width > DOUBLE_BITS) {
-        Some(wide) => Err(format!("an element has {} bits, and doubles hold integers of {DOUBLE_BITS}", wide.width)),
-        None => Ok(()),
-    }
-}
-
-/// Every value of a run.
+/// Runs the program on one sample, and returns all values.
 ///
 /// # Panics
 /// As [`run`].
@@ -148,7 +101,7 @@ pub fn values(program: &Program, inputs: &[BigInt]) -> Values {
     values
 }
 
-/// The elements of the output port.
+/// Returns the elements of the output port.
 pub fn outputs(program: &Program, values: &Values) -> Vec<BigInt> {
     let mut all = Vec::new();
     for output in program.outputs() {
@@ -157,7 +110,7 @@ pub fn outputs(program: &Program, values: &Values) -> Vec<BigInt> {
     all
 }
 
-/// The elements of a value as a port has them; of an address its index.
+/// Returns the elements of a value on a port; for an address, its index.
 pub fn elements(value: &Value, ty: ValueType) -> Vec<BigInt> {
     let (_, width) = ty.elements();
     match value {
@@ -168,19 +121,19 @@ pub fn elements(value: &Value, ty: ValueType) -> Vec<BigInt> {
     }
 }
 
-/// `2^width`.
+/// Returns `2^width`.
 fn modulus(width: u32) -> BigUint {
     BigUint::one() << width
 }
 
-/// An integer modulo `2^width`.
+/// Returns an integer modulo `2^width`.
 fn wrap(value: &BigInt, width: u32) -> BigUint {
     let modulus = BigInt::from(modulus(width));
     let low = ((value % &modulus) + &modulus) % &modulus;
     low.to_biguint().unwrap_or_default()
 }
 
-/// A pattern read as two's complement.
+/// Returns the value of a bit pattern in two's complement.
 fn signed(pattern: &BigUint, width: u32) -> BigInt {
     let value = BigInt::from(pattern.clone());
     if pattern.bit(u64::from(width) - 1) { value - BigInt::from(modulus(width)) } else { value }
@@ -193,7 +146,7 @@ fn read(pattern: &BigUint, width: u32, sign: Sign) -> BigInt {
     }
 }
 
-/// The result of an operation that has one.
+/// Returns the result of an operation that has one.
 fn result(program: &Program, op: &Operation, values: &Values) -> Value {
     let row = op.row();
     let args = program.args(op);
@@ -295,17 +248,17 @@ fn result(program: &Program, op: &Operation, values: &Values) -> Value {
     }
 }
 
-/// Lanes where the mask is set, else 0.
+/// Returns the lanes, with 0 where the mask is clear.
 fn masked(lanes: impl Iterator<Item = BigUint>, mask: &[bool]) -> Value {
     Value::X(lanes.zip(mask).map(|(lane, on)| if *on { lane } else { BigUint::ZERO }).collect())
 }
 
-/// Lane `index`, 0 if there is none.
+/// Returns lane `index`, or 0 if it does not exist.
 fn lane_at(lanes: &[BigUint], index: &BigUint) -> BigUint {
     index.to_usize().and_then(|index| lanes.get(index)).cloned().unwrap_or_default()
 }
 
-/// Lane `k` after lanes moved `count` places.
+/// Returns lane `k` after a shift or rotation of the lanes by `count` places.
 fn shifted_lane(a: &[BigUint], k: usize, count: &BigUint, towards_zero: bool, round: bool) -> BigUint {
     let lanes = a.len();
     if round {
@@ -318,13 +271,13 @@ fn shifted_lane(a: &[BigUint], k: usize, count: &BigUint, towards_zero: bool, ro
     from.and_then(|from| a.get(from)).cloned().unwrap_or_default()
 }
 
-/// The element of a table, 0 outside.
+/// Returns an element of a table, or 0 for an index outside of it.
 fn element(program: &Program, table: u32, index: &BigInt) -> BigUint {
     let bytes = index.to_usize().and_then(|index| program.tables()[table as usize].element(index));
     bytes.map(BigUint::from_bytes_le).unwrap_or_default()
 }
 
-/// An immediate as an operand: negative ones as patterns.
+/// Returns an immediate as a bit pattern.
 fn immediate(arg: &Arg, width: u32) -> BigUint {
     let value = arg.integer();
     value.to_biguint().unwrap_or_else(|| wrap(&value, width))
@@ -352,7 +305,7 @@ fn lane_by_lane(op: &Operation, lane: Lane, args: &[Arg], values: &Values) -> Va
     let from = u32::from(op.params().types[1].width);
     let letters = op.row().operands();
     let mut comparison = 0;
-    // Rows without a mask have all lanes on.
+    // Without a mask all lanes are enabled.
     let mut mask = vec![true; lanes];
     let mut columns: Vec<Vec<BigUint>> = vec![Vec::with_capacity(4); lanes];
     for (letter, arg) in letters.iter().zip(args) {
@@ -367,7 +320,7 @@ fn lane_by_lane(op: &Operation, lane: Lane, args: &[Arg], values: &Values) -> Va
         }
     }
     match lane {
-        // The mask is an operand of these and switches nothing off.
+        // For these rows the mask is an operand, and all lanes are enabled.
         Lane::AddCarry | Lane::SubBorrow => {
             for (column, bit) in columns.iter_mut().zip(&mask) {
                 column.push(BigUint::from(u8::from(*bit)));
@@ -398,7 +351,7 @@ fn compares(code: u8, width: u32, a: &BigUint, b: &BigUint) -> bool {
     code & relation != 0
 }
 
-/// One lane of `width` bits; `from` is the width of the second type.
+/// Computes one lane of `width` bits; `from` is the width of the second type.
 fn compute(lane: Lane, width: u32, from: u32, comparison: u8, operands: &[BigUint]) -> BigUint {
     let a = operands.first().cloned().unwrap_or_default();
     let b = operands.get(1).cloned().unwrap_or_default();
@@ -488,7 +441,7 @@ fn compute(lane: Lane, width: u32, from: u32, comparison: u8, operands: &[BigUin
     }
 }
 
-/// Quotient, truncated towards zero, and remainder. By 0: all ones, and the dividend.
+/// Returns the quotient, truncated towards zero, and the remainder; for divisor 0 all ones and the dividend.
 fn divide(a: &BigInt, b: &BigInt, width: u32) -> (BigUint, BigUint) {
     if b.is_zero() {
         return (modulus(width) - 1u32, wrap(a, width));
@@ -496,7 +449,7 @@ fn divide(a: &BigInt, b: &BigInt, width: u32) -> (BigUint, BigUint) {
     (wrap(&(a / b), width), wrap(&(a % b), width))
 }
 
-/// A pattern shifted by a count of any size.
+/// Shifts a bit pattern by a count of any size.
 fn shift(a: &BigUint, width: u32, count: &BigUint, direction: Direction) -> BigUint {
     let places = count.to_u32().unwrap_or(u32::MAX).min(width);
     match direction {

@@ -1,4 +1,4 @@
-//! Help for people who write the text form by hand: what a wrong word may mean, and how operations are spelt.
+//! Help messages for handwritten programs: corrections of wrong words, and the spelling of operations.
 
 use super::rows::{ROWS, Row, rows_of};
 
@@ -47,7 +47,7 @@ const ELSEWHERE: [(&str, &str); 41] = [
     ("urem", "remu"),
 ];
 
-/// Longest name that others are compared with letter by letter.
+/// Length of the longest name for which similar names are suggested.
 const LONGEST: usize = 20;
 
 /// Returns a description of the operand that a letter denotes.
@@ -66,7 +66,7 @@ pub(super) fn kind(letter: u8) -> &'static str {
     }
 }
 
-/// An operation of the row, with types for its letters.
+/// Returns an example of an operation of the row.
 fn spelling(row: &Row) -> String {
     let mut word = row.name.to_owned();
     let mut types = if row.name == "trunc" { ["i8", "i32"] } else { ["i32", "i8"] }.into_iter();
@@ -92,7 +92,7 @@ pub(super) fn spellings(rows: &[u16]) -> String {
     let read: Vec<String> = read_rows(rows).map(spelling).collect();
     if read.is_empty() {
         let titles: Vec<String> = rows.iter().map(|code| ROWS[usize::from(*code)].title()).collect();
-        return format!("there is {}, which is not read", titles.join(", "));
+        return format!("{} exists, but is not supported", titles.join(", "));
     }
     format!("it is written {}", read.join(" or "))
 }
@@ -107,17 +107,17 @@ pub(super) fn for_word(word: &str) -> Option<String> {
     if let Some(plain) = name.strip_suffix('i')
         && named(plain)
     {
-        return Some(format!("`{plain}` takes registers alone; `const` and `constu` make one of a number"));
+        return Some(format!("`{plain}` accepts registers only; `const` and `constu` load a number into one"));
     }
     let elsewhere = ELSEWHERE.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
     let ours = || ROWS.iter().map(|row| row.name).filter(|ours| named(ours));
     let same = || ours().find(|ours| *ours == name);
     let meant = elsewhere.or_else(same).or_else(|| ours().find(|ours| is_near(&name, ours)))?;
     let spelt: Vec<String> = read_rows(rows_of(meant)).map(|row| format!("`{}`", spelling(row))).collect();
-    Some(format!("perhaps {} is meant", spelt.join(" or ")))
+    Some(format!("did you mean {}?", spelt.join(" or ")))
 }
 
-/// Returns `true` if two names are equal, or differ in one letter that is wrong, missing or too much.
+/// Returns `true` if two names differ in at most one replaced, missing or additional letter.
 fn is_near(theirs: &str, ours: &str) -> bool {
     let (short, long) = if theirs.len() <= ours.len() { (theirs, ours) } else { (ours, theirs) };
     if short.len() < 3 || long.len() > LONGEST || long.len() - short.len() > 1 {
@@ -125,34 +125,34 @@ fn is_near(theirs: &str, ours: &str) -> bool {
     }
     let (short, long) = (short.as_bytes(), long.as_bytes());
     let same = short.iter().zip(long).take_while(|(a, b)| a == b).count();
-    let behind = if short.len() == long.len() { same + 1 } else { same };
-    short.get(behind..).unwrap_or_default() == &long[long.len().min(same + 1)..]
+    let after = if short.len() == long.len() { same + 1 } else { same };
+    short.get(after..).unwrap_or_default() == &long[long.len().min(same + 1)..]
 }
 
-/// A number in place of operand `k`, which is a register.
+/// Returns help for a number in place of operand `k`, which must be a register.
 pub(super) fn for_number(row: &Row, k: usize) -> Option<String> {
     let immediate = format!("{}i", row.name);
     let takes = |other: &&Row| other.suffix == row.suffix && other.operands().get(k) == Some(&b'i');
     match read_rows(rows_of(&immediate)).find(takes) {
         Some(_) => Some(format!("`{immediate}` takes a number here")),
         None if row.operands()[k] == b'r' => {
-            Some("`const` and `constu` make an integer of a number, as an operation before".into())
+            Some("load the number into a register first, with `const` or `constu`".into())
         }
         None => None,
     }
 }
 
-/// A register in place of operand `k`, which is a number.
+/// Returns help for a register in place of operand `k`, which must be a number.
 pub(super) fn for_register(row: &Row, k: usize) -> Option<String> {
     let plain = row.name.strip_suffix('i')?;
     let takes = |other: &&Row| other.suffix == row.suffix && other.operands().get(k) == Some(&b'r');
     read_rows(rows_of(plain)).find(takes).map(|_| format!("`{plain}` takes a register here"))
 }
 
-/// Operand `k` is missing.
+/// Returns help for the missing operand `k`.
 pub(super) fn for_missing(row: &Row, k: usize) -> Option<String> {
     (row.operands()[k] == b'm').then(|| {
-        "`mvm` makes a mask of an integer: after `%0 = const.iv4 -1`, `%m0 = mvm %0` is one of four lanes, all on"
+        "`mvm` converts an integer to a mask: after `%0 = const.iv4 -1`, `%m0 = mvm %0` has four lanes, all enabled"
             .into()
     })
 }

@@ -1,7 +1,7 @@
-//! The checked program and the only way to it.
+//! The checked program and its builder.
 //!
-//! A [`Program`] that exists is valid: only [`Builder::finish`] makes one, and the builder checks every item when it
-//! comes. Operations refer to values by file and number; deltas are the byte form's affair.
+//! A [`Program`] that exists is valid: only [`Builder::finish`] creates one, and the builder checks every item when it
+//! is added. Operations refer to values by register file and number; the deltas of the byte format do not occur here.
 
 use super::fault::{Fault, Field, Reason};
 use super::rows::{Lane, Meaning, ROWS, Row, Sign, rows_of};
@@ -46,7 +46,7 @@ pub enum File {
 }
 
 impl File {
-    /// The file of a letter of a template; nothing for other operands.
+    /// Returns the register file of a letter of a template; `None` for other operands.
     pub fn from_letter(letter: u8) -> Option<File> {
         match letter {
             b'r' => Some(File::R),
@@ -68,7 +68,7 @@ impl File {
     }
 }
 
-/// An integer type as it is written.
+/// An integer type as spelt in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IntType {
     /// Bits.
@@ -78,13 +78,13 @@ pub struct IntType {
 }
 
 impl IntType {
-    /// Not a type: what rows without one hold.
+    /// Placeholder for a missing type in rows without one.
     pub(super) const NONE: IntType = IntType { width: 0, coded: false };
 
     /// Widths that have a code, from code 1.
     pub const CODED: [u16; 6] = [1, 8, 16, 32, 64, 128];
 
-    /// The type of `n` bits in its short spelling.
+    /// Returns the type of `n` bits in its short spelling.
     pub fn new(width: u16) -> IntType {
         IntType { width, coded: IntType::CODED.contains(&width) }
     }
@@ -108,7 +108,7 @@ pub enum PortType {
 }
 
 impl PortType {
-    /// Its register file.
+    /// Returns the register file of the type.
     pub fn file(self) -> File {
         match self {
             PortType::R(_) => File::R,
@@ -128,7 +128,7 @@ impl std::fmt::Display for PortType {
     }
 }
 
-/// The type of a value: what operands are compared by.
+/// Type of a value, by which operands are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// Bits.
@@ -142,7 +142,7 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// Number of elements of a port of this type, and bits of each.
+    /// Returns the number of elements of a port of this type, and the width of each in bits.
     pub fn elements(self) -> (usize, u32) {
         match self {
             ValueType::R(width) => (1, width.into()),
@@ -182,17 +182,17 @@ pub enum Arg {
 }
 
 impl Arg {
-    /// An immediate, in its one form.
+    /// Returns an immediate operand.
     pub fn imm(value: &BigInt) -> Arg {
         value.to_i64().map_or_else(|| Arg::Wide(Box::new(value.clone())), Arg::Imm)
     }
 
-    /// A name, string or data.
+    /// Returns a name, string or data operand.
     pub fn bytes(bytes: &[u8]) -> Arg {
         Arg::Bytes(Box::new(bytes.into()))
     }
 
-    /// The number of a value. Operands of letters r, x, m and a have one.
+    /// Returns the number of a value, for operands of the letters r, x, m and a.
     pub fn value(&self) -> u32 {
         match self {
             Arg::Value(value) => *value,
@@ -200,7 +200,7 @@ impl Arg {
         }
     }
 
-    /// The immediate. Operands of letter i have one.
+    /// Returns the immediate, for operands of the letter i.
     pub fn integer(&self) -> BigInt {
         match self {
             Arg::Imm(value) => BigInt::from(*value),
@@ -209,7 +209,7 @@ impl Arg {
         }
     }
 
-    /// The bytes. Operands of letters l, s and b have them.
+    /// Returns the bytes, for operands of the letters l, s and b.
     pub fn text(&self) -> &[u8] {
         match self {
             Arg::Bytes(bytes) => bytes,
@@ -217,7 +217,7 @@ impl Arg {
         }
     }
 
-    /// The comparison code. Operands of letter c have one.
+    /// Returns the comparison code, for operands of the letter c.
     pub fn comparison(&self) -> u8 {
         match self {
             Arg::Cmp(code) => *code,
@@ -243,7 +243,7 @@ impl Params {
     /// None at all.
     pub(super) const NONE: Params = Params { lanes: 0, types: [IntType::NONE; 2], scope: 0, number: 0 };
 
-    /// Returns the parameters that the row has; others are no part of the program.
+    /// Returns only the parameters that the row has.
     fn with_row(self, row: &Row) -> Params {
         let has = |letter: u8| row.suffix.bytes().any(|own| own == letter);
         let types = row.suffix.bytes().filter(|letter| *letter == b'I').count();
@@ -269,27 +269,27 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Its row of the table.
+    /// Returns the row of the table.
     pub fn row(&self) -> &'static Row {
         &ROWS[usize::from(self.row)]
     }
 
-    /// The index of its row: the op code.
+    /// Returns the index of the row: the op code.
     pub fn code(&self) -> u16 {
         self.row
     }
 
-    /// Its parameters.
+    /// Returns the parameters.
     pub fn params(&self) -> &Params {
         &self.params
     }
 
-    /// Bits of its first integer type.
+    /// Returns the width of the first integer type in bits.
     pub fn width(&self) -> u32 {
         self.params.types[0].width.into()
     }
 
-    /// Its result's file and number, if it has one.
+    /// Returns the register file and number of the result; `None` without a result.
     pub fn result(&self) -> Option<(File, u32)> {
         File::from_letter(self.row().result()).map(|file| (file, self.result))
     }
@@ -300,7 +300,7 @@ impl Operation {
 pub struct Input {
     /// Its name.
     pub name: String,
-    /// Its type, as it is written.
+    /// Type of the port as spelt in the file.
     pub ty: PortType,
 }
 
@@ -324,7 +324,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Bits of an element.
+    /// Returns the width of an element in bits.
     pub fn width(&self) -> u32 {
         self.width
     }
@@ -333,7 +333,7 @@ impl Table {
         self.width.div_ceil(8) as usize
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.unit()
     }
@@ -343,14 +343,14 @@ impl Table {
         self.bytes.is_empty()
     }
 
-    /// Bytes of element `index`, the low one first; nothing outside the table.
+    /// Returns the bytes of element `index`, the low one first; `None` outside of the table.
     pub fn element(&self, index: usize) -> Option<&[u8]> {
         let from = index.checked_mul(self.unit())?;
         self.bytes.get(from..from.checked_add(self.unit())?)
     }
 }
 
-/// A valid program. Made by [`Builder::finish`] only; immutable afterwards.
+/// A valid, immutable program; created by [`Builder::finish`] only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     inputs: Vec<Input>,
@@ -403,48 +403,43 @@ impl Values {
 }
 
 impl Program {
-    /// Input ports.
+    /// Returns the input ports.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// Operations, in order.
+    /// Returns the operations, in order.
     pub fn ops(&self) -> &[Operation] {
         &self.ops
     }
 
-    /// Operands of an operation, in the order of the template.
+    /// Returns the operands of an operation, in the order of the template.
     pub fn args(&self, op: &Operation) -> &[Arg] {
         let from = op.args as usize;
         &self.args[from..from + op.row().operands().len()]
     }
 
-    /// Output ports.
+    /// Returns the output ports.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// The type of a value that exists.
+    /// Returns the type of an existing value.
     pub fn value_type(&self, file: File, value: u32) -> ValueType {
         self.values.get(file, value).unwrap_or_else(|| unreachable!("the builder checks the numbers of values"))
     }
 
-    /// The type of an output port.
+    /// Returns the type of an output port.
     pub fn output_type(&self, output: &Output) -> ValueType {
         self.value_type(output.file, output.value)
     }
 
-    /// The type of an input port.
+    /// Returns the type of an input port.
     pub fn input_type(&self, input: &Input) -> ValueType {
         value_type(input.ty)
     }
 
-    /// Returns the number of values in a register file.
-    pub fn count(&self, file: File) -> usize {
-        self.values.count(file)
-    }
-
-    /// Constant tables.
+    /// Returns the constant tables.
     pub fn tables(&self) -> &[Table] {
         &self.tables
     }
@@ -457,12 +452,12 @@ impl Program {
         })
     }
 
-    /// Width of each element of the input port, in order.
+    /// Returns the elements of the input ports, in order.
     pub fn input_elements(&self) -> Vec<Element> {
         elements(self.inputs.iter().map(|input| (input.name.as_str(), value_type(input.ty))))
     }
 
-    /// Width of each element of the output port, in order.
+    /// Returns the elements of the output ports, in order.
     pub fn output_elements(&self) -> Vec<Element> {
         elements(self.outputs.iter().map(|output| (output.name.as_str(), self.output_type(output))))
     }
@@ -513,7 +508,7 @@ enum Before {
     Label(u32),
     /// Data of the last table.
     Data,
-    /// Anything else.
+    /// Any other operand.
     Other,
 }
 
@@ -529,7 +524,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// An empty program.
+    /// Returns an empty program.
     pub fn new(limits: Limits) -> Builder {
         Builder {
             limits,
@@ -555,12 +550,12 @@ impl Builder {
         self.program.values.count(file)
     }
 
-    /// The type of a value, if it is there.
+    /// Returns the type of a value; `None` if it does not exist.
     pub fn value_type(&self, file: File, value: u32) -> Option<ValueType> {
         self.program.values.get(file, value)
     }
 
-    /// Number of operations so far.
+    /// Returns the number of operations so far.
     pub fn operations(&self) -> usize {
         self.program.ops.len()
     }
@@ -651,7 +646,7 @@ impl Builder {
     pub fn output(&mut self, name: &[u8], file: File, value: u32) -> Result<(), Fault> {
         let name = port_name(name)?;
         if file == File::A {
-            return Err(Fault::new(Reason::Kind, Field::Value, "an address is no output"));
+            return Err(Fault::new(Reason::Kind, Field::Value, "an address cannot be an output"));
         }
         if value as usize >= self.count(file) {
             let message = format!("there is no value {}{value}", file.prefix());
@@ -664,7 +659,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The checked program.
+    /// Checks the program as a whole and returns it.
     ///
     /// # Errors
     /// `no-output`.
@@ -797,7 +792,7 @@ impl Builder {
         }
     }
 
-    /// Adds what a data operation says to its table; whether it is one.
+    /// Appends the data of a data operation to its table; returns `false` for other operations.
     fn data(&mut self, row: &Row, params: &Params, args: &[Arg]) -> Result<bool, Fault> {
         if !row.is_data() {
             return Ok(false);
@@ -835,7 +830,7 @@ impl Builder {
     }
 }
 
-/// The fault of a row that is known and not read.
+/// Returns the error for a row that exists and is not supported.
 pub(super) fn refused(row: &Row) -> Fault {
     let message = format!("{} is not straight-line integer logic", row.title());
     Fault::new(Reason::Refused, Field::Row, message)
@@ -846,7 +841,7 @@ fn port_name(name: &[u8]) -> Result<&str, Fault> {
     check_name(name, Field::Name)
 }
 
-/// A name: 1 to 255 bytes of UTF-8 without control characters.
+/// Checks a name: 1 to 255 bytes of UTF-8 without control characters.
 fn check_name(name: &[u8], field: Field) -> Result<&str, Fault> {
     let wrong = |message: &str| Fault::new(Reason::Name, field, message);
     if name.is_empty() || name.len() > 255 {
@@ -868,7 +863,7 @@ fn check_type(ty: IntType, field: Field) -> Result<(), Fault> {
     check_width(ty.width.into(), field)
 }
 
-/// A width of 1 to 1024 bits.
+/// Checks a width: 1 to 1024 bits.
 pub(super) fn check_width(width: u64, field: Field) -> Result<(), Fault> {
     if (1..=MAX_WIDTH).contains(&width) {
         return Ok(());
@@ -883,7 +878,7 @@ fn check_lanes(lanes: u16, field: Field) -> Result<(), Fault> {
     Err(Fault::new(Reason::Lanes, field, format!("{lanes} lanes; 2, 4, 8, 16, 32, 64 and 128 are possible")))
 }
 
-/// A mask of 1 to 1024 lanes.
+/// Checks the lanes of a mask: 1 to 1024.
 pub(super) fn check_mask_lanes(lanes: u64, field: Field) -> Result<(), Fault> {
     if (1..=MAX_MASK).contains(&lanes) {
         return Ok(());
@@ -926,7 +921,7 @@ fn check_letters(row: &Row, args: &[Arg]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Bits that scalar operand `k` has to have; nothing where any width is right.
+/// Returns the required width of scalar operand `k` in bits; `None` if any width is valid.
 fn scalar_operand(row: &Row, params: &Params, k: usize) -> Option<u16> {
     let [first, second] = params.types.map(|ty| ty.width);
     let is_vector = row.suffix.starts_with('V');
@@ -957,7 +952,7 @@ fn conversion(lanes: &str, has: u16, needed: u16, operands: &str) -> String {
     }
 }
 
-/// Bits of the lanes that vector operand `k` has to have.
+/// Returns the required width of the lanes of vector operand `k` in bits.
 fn vector_operand(row: &Row, params: &Params, k: usize) -> u16 {
     let [first, second] = params.types.map(|ty| ty.width);
     match row.meaning {
@@ -967,7 +962,7 @@ fn vector_operand(row: &Row, params: &Params, k: usize) -> u16 {
     }
 }
 
-/// Operands that are no values, and what the row asks of its types.
+/// Checks an operand that is not a value, and the requirements of the row on its types.
 fn check_plain(row: &Row, params: &Params, k: usize, letter: u8, arg: &Arg) -> Result<(), Fault> {
     let field = Field::Operand(k);
     match (letter, arg) {
@@ -1008,12 +1003,12 @@ fn check_plain(row: &Row, params: &Params, k: usize, letter: u8, arg: &Arg) -> R
     Ok(())
 }
 
-/// The integer for a message: long ones by their length.
+/// Returns an integer for a message; a long one by its number of digits.
 fn shortened(value: &BigInt) -> String {
     if value.bits() > 128 { format!("of {} bits", value.bits()) } else { value.to_string() }
 }
 
-/// Smallest and largest immediate of a row whose first type has `width` bits.
+/// Returns the smallest and the largest immediate of a row whose first type has `width` bits.
 pub fn immediate_range(row: &Row, width: u16) -> (BigInt, BigInt) {
     let one = BigInt::from(1);
     match row.name {
@@ -1027,7 +1022,7 @@ pub fn immediate_range(row: &Row, width: u16) -> (BigInt, BigInt) {
     }
 }
 
-/// The name of a comparison code that is not reserved.
+/// Returns the name of a comparison code; `None` if it is reserved.
 pub fn comparison_name(code: u8) -> Option<&'static str> {
     Some(match code {
         0 => "fa",
@@ -1046,7 +1041,7 @@ pub fn comparison_name(code: u8) -> Option<&'static str> {
     })
 }
 
-/// Width of the elements that a data operation adds, and their bytes.
+/// Returns the width of the elements of a data operation in bits, and their bytes.
 fn data_bytes(row: &Row, params: &Params, args: &[Arg]) -> Result<(u32, Vec<u8>), Fault> {
     let width = u32::from(params.types[0].width);
     let unit = width.div_ceil(8) as usize;

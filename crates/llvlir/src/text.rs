@@ -39,7 +39,7 @@ pub fn read(text: &[u8], limits: Limits) -> Result<Program, Problem> {
     };
     match reader.state {
         State::Header => {
-            let problem = end(Reason::Syntax, "the text has no header");
+            let problem = end(Reason::Syntax, "the file has no header");
             Err(Problem { help: Some(format!("a text starts with `{HEADER} 0`")), ..problem })
         }
         _ => reader.builder.finish().map_err(|fault| end(fault.reason, &fault.message)),
@@ -369,7 +369,7 @@ impl<'t, 'a> Line<'t, 'a> {
 
 /// Returns the problem that a token is not the expected one.
 fn expected(token: &Token<'_>, wanted: &str) -> Box<Stop> {
-    Stop::syntax(token.from, format!("{wanted} should stand here"))
+    Stop::syntax(token.from, format!("expected {wanted}"))
 }
 
 impl Reader {
@@ -402,14 +402,14 @@ impl Reader {
     fn header(&mut self, line: &mut Line<'_, '_>, keyword: &str) -> Checked<()> {
         let first = line.next("the header")?;
         if keyword != HEADER {
-            let stop = Stop::syntax(first.from, "the text does not start with its header");
+            let stop = Stop::syntax(first.from, "the file does not start with its header");
             return Err(Box::new(Stop { help: Some(format!("a text starts with `{HEADER} 0`")), ..*stop }));
         }
         let token = line.next("the edition")?;
         match token.kind {
             Kind::Number("0") => {}
             Kind::Number("1") => {
-                let message = "edition 1, the later llvlir.md of 2022 and 2023, is known and not read";
+                let message = "edition 1, the later llvlir.md of 2022 and 2023, is not supported";
                 return Err(Stop::new(Reason::Edition, token.from, message));
             }
             Kind::Number(_) => return Err(Stop::new(Reason::Edition, token.from, "this edition is not known")),
@@ -430,7 +430,7 @@ impl Reader {
         let ty = port_type(word, token.from)?;
         line.done()?;
         if ty.file() != file {
-            let message = format!("{ty} is held by registers {}0, {0}1, ...", ty.file().prefix());
+            let message = format!("values of type {ty} are in registers {}0, {0}1, ...", ty.file().prefix());
             return Err(Stop::new(Reason::Register, at, message));
         }
         self.check_next(file, value, at)?;
@@ -456,7 +456,7 @@ impl Reader {
         let (file, value, at) = line.register()?;
         line.done()?;
         if file == File::A {
-            return Err(Stop::new(Reason::Register, at, "an address is no output"));
+            return Err(Stop::new(Reason::Register, at, "an address cannot be an output"));
         }
         let value = self.existing(file, value, at)?;
         self.builder.output(name, file, value).map_err(|fault| {
@@ -470,7 +470,7 @@ impl Reader {
         if value < self.builder.count(file) as u64 {
             return Ok(value as u32);
         }
-        let message = format!("there is no value {}{value} before", file.prefix());
+        let message = format!("no value {}{value} is defined before", file.prefix());
         Err(Stop::new(Reason::Register, at, message))
     }
 
@@ -688,7 +688,7 @@ fn int_type(param: &str, at: usize) -> Checked<IntType> {
         None => (true, param.strip_prefix('i').unwrap_or_default()),
     };
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(Stop::syntax(at, "an integer type should stand here"));
+        return Err(Stop::syntax(at, "expected an integer type"));
     }
     let width = digits_value(digits).ok_or_else(|| leading_zero(at))?;
     if coded {
@@ -696,7 +696,7 @@ fn int_type(param: &str, at: usize) -> Checked<IntType> {
             Some(width) => Ok(IntType { width: *width, coded }),
             None => {
                 let stop = Stop::new(Reason::Type, at, format!("there is no type {param}"));
-                let help = format!("i1, i8, i16, i32, i64 and i128 are there, other widths are written iv{width}");
+                let help = format!("i1, i8, i16, i32, i64 and i128 exist, other widths are written iv{width}");
                 Err(Box::new(Stop { help: Some(help), ..*stop }))
             }
         };
@@ -732,7 +732,7 @@ fn port_type(word: &str, at: usize) -> Checked<PortType> {
     if word.starts_with('i') {
         return Ok(PortType::R(int_type(word, at)?));
     }
-    let stop = Stop::syntax(at, "a type should stand here");
+    let stop = Stop::syntax(at, "expected a type");
     Err(Box::new(Stop { help: Some("such as i32, iv12, v4.i8 or m4".into()), ..*stop }))
 }
 

@@ -1,16 +1,16 @@
-//! The real functions of tables, decided correctly.
+//! Real functions of tables, correctly rounded.
 //!
-//! [`Functions::enclose`] gives two rational numbers between which a value lies, as close as the asked precision makes
-//! them; [`Functions::decide`] doubles the precision from 64 bits until a step function gives the same at both ends. At
+//! [`Functions::enclose`] returns two rational numbers around a value, with a requested precision;
+//! [`Functions::decide`] doubles the precision from 64 bits until a step function has the same result at both ends. At
 //! a rational argument other than zero no value of these functions is rational (the exponential function of an
-//! algebraic number is transcendental), so that no tie exists and this ends; 16,384 bits without a decision are an
-//! error. The machine's own floating-point functions decide nothing.
+//! algebraic number is transcendental), so no tie exists and the search ends; 16,384 bits without a decision are an
+//! error. The floating-point functions of the computer decide nothing.
 //!
-//! How: everything is made of `exp` of an interval with small *relative* error (arguments reduced by multiples of ln 2
-//! and by halving, Taylor's series in integers with outward rounding), and of exact rational arithmetic on the two
-//! ends. So `1/(1 + e^-x)` lies below 1 by construction, however close. The normal distribution function is its series
-//! of positive terms (Abramowitz and Stegun 26.2.11), in the tails together with Mills' ratio `x/(1 + x^2) < Q/phi <
-//! 1/x` (26.2.12).
+//! All functions are built from `exp` of an interval with small *relative* error (arguments reduced by multiples of ln
+//! 2 and by halving, Taylor's series in integers with outward rounding), and exact rational arithmetic on the two ends.
+//! So `1/(1 + e^-x)` is below 1 by construction, however close. The normal distribution function is its series of
+//! positive terms (Abramowitz and Stegun 26.2.11), in the tails together with Mills' ratio `x/(1 + x^2) < Q/phi < 1/x`
+//! (26.2.12).
 
 use super::exact::Rational;
 use super::quantise::{Overflow, Quantiser};
@@ -19,7 +19,7 @@ use num_traits::One;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Mul;
 
-/// Precision at which nothing more is tried, in bits.
+/// Largest precision in bits.
 const MOST_BITS: u32 = 16_384;
 
 /// A function of one real variable.
@@ -48,7 +48,7 @@ impl Function {
     pub const ALL: [Function; 6] =
         [Function::Sigmoid, Function::Tanh, Function::Silu, Function::Exp, Function::Gelu, Function::GeluTanh];
 
-    /// The name in the contract.
+    /// Returns the name in the contract.
     pub fn name(self) -> &'static str {
         match self {
             Function::Sigmoid => "sigmoid",
@@ -62,18 +62,18 @@ impl Function {
         }
     }
 
-    /// The value at zero, the only rational one.
+    /// Returns the value at zero, the only rational one.
     pub fn at_zero(self) -> Rational {
         match self {
             Function::Sigmoid => Rational::one().shifted(-1),
             Function::Exp => Rational::one(),
             Function::Tanh | Function::Silu | Function::Gelu | Function::GeluTanh => Rational::zero(),
-            // There is none: tables of these have the largest code there.
+            // The value does not exist; tables of these functions have the largest raw value there.
             Function::Inverse | Function::InverseRoot => Rational::zero(),
         }
     }
 
-    /// The value by the machine's own arithmetic: for the floating-point network, which is only a comparison.
+    /// Returns a floating-point approximation, for the floating-point network, which is only a reference for errors.
     pub fn approximate(self, x: f64) -> f64 {
         match self {
             Function::Sigmoid => 1.0 / (1.0 + (-x).exp()),
@@ -91,7 +91,7 @@ impl Function {
     }
 }
 
-/// The normal distribution function, to some 1e-15.
+/// Returns the normal distribution function, with an error of about 1e-15.
 fn normal(x: f64) -> f64 {
     let density = (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
     if x.abs() < 6.0 {
@@ -107,12 +107,12 @@ fn normal(x: f64) -> f64 {
     if x > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// An open interval that a value lies in.
+/// An open interval that contains a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enclosure {
     /// Below the value.
     pub low: Rational,
-    /// Above the value; `None` if nothing is known of it (`exp` of a huge number).
+    /// Upper bound; `None` if none is known (`exp` of a huge number).
     pub high: Option<Rational>,
 }
 
@@ -126,7 +126,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Without any constants yet.
+    /// Returns an empty cache of constants.
     pub fn new() -> Functions {
         Functions::default()
     }
@@ -148,7 +148,7 @@ impl Functions {
         })
     }
 
-    /// The code of `quantise(function(x))`.
+    /// Returns the raw value of `quantise(function(x))`.
     ///
     /// # Errors
     /// As [`Functions::decide`].
@@ -286,7 +286,7 @@ impl Functions {
 
     /// `e^x` by the series, `x` being at most [`LARGEST_ARGUMENT`] in magnitude.
     fn exp_by_series(&mut self, x: &Rational, bits: u32) -> Scaled {
-        // Halvings of the reduced argument, at the price of as many squarings.
+        // Number of halvings of the reduced argument; each needs a squaring afterwards.
         let halvings = 4 + bits.isqrt() / 2;
         let work = bits + 2 * halvings + 48;
         let ln2 = self.ln2(work).clone();
@@ -322,7 +322,7 @@ impl Functions {
         }
     }
 
-    /// The normal distribution function.
+    /// Returns the normal distribution function.
     fn normal(&mut self, x: &Rational, bits: u32) -> Bounds {
         let one = Rational::one();
         let t = x.abs();
@@ -336,7 +336,7 @@ impl Functions {
             low: &density.low * &t.checked_div(&(&one + &square)).expect("above one"),
             high: density.high.checked_div(&t).expect("the argument is not zero"),
         };
-        // Where the tail is below the precision the series says nothing, and it takes x^2 terms and more.
+        // If the tail is below the precision, the series is useless, and it would need x^2 terms and more.
         if square < Rational::from(i64::from(bits) + 64) {
             let series = normal_series(&t, bits);
             let half = one.shifted(-1);
@@ -357,7 +357,7 @@ impl Functions {
         Fixed { low: low.sqrt(), high: high.sqrt() + 1, work }.bounds()
     }
 
-    /// ln 2 = 18 artanh(1/26) - 2 artanh(1/4801) + 8 artanh(1/8749).
+    /// Returns ln 2 = 18 artanh(1/26) - 2 artanh(1/4801) + 8 artanh(1/8749).
     fn ln2(&mut self, work: u32) -> &Fixed {
         self.ln2.entry(work).or_insert_with(|| {
             let part = |factor: i64, n: u32| inverse_series(n, work, false).by_integer(&factor.into());
@@ -365,7 +365,7 @@ impl Functions {
         })
     }
 
-    /// pi = 16 arctan(1/5) - 4 arctan(1/239) (Machin).
+    /// Returns pi = 16 arctan(1/5) - 4 arctan(1/239) (Machin).
     fn pi(&mut self, work: u32) -> &Fixed {
         self.pi.entry(work).or_insert_with(|| {
             let part = |factor: i64, n: u32| inverse_series(n, work, true).by_integer(&factor.into());
@@ -378,8 +378,8 @@ impl Functions {
 /// the limit: no step at a number with a denominator of fewer bits distinguishes the two.
 const LARGEST_ARGUMENT: i32 = 1 << 14;
 
-/// Precision from which exponentials are products of those of digits: that of results beyond the range of the type, of
-/// which overflow keeps the low bits.
+/// Precision from which on exponentials are products of those of digits; results beyond the range of the type, of which
+/// overflow keeps the low bits, need it.
 const PRODUCT_BITS: u32 = 256;
 
 /// Bits of a digit of an argument of the exponential function.
@@ -390,7 +390,7 @@ fn brief(x: &Rational) -> String {
     if text.len() <= 40 { text } else { format!("about {:e}", x.to_f64()) }
 }
 
-/// artanh(1/n) = sum of 1/(n^(2k+1) (2k+1)), or with alternating signs arctan(1/n).
+/// Returns artanh(1/n) = sum of 1/(n^(2k+1) (2k+1)), or with alternating signs arctan(1/n).
 fn inverse_series(n: u32, work: u32, alternating: bool) -> Fixed {
     let mut power = (BigInt::one() << work) / n;
     let (mut sum, mut k, square) = (BigInt::ZERO, 0u32, BigInt::from(n) * n);
@@ -483,7 +483,7 @@ impl Fixed {
         Fixed { low: &self.low >> times, high: shifted_up(&self.high, times), work: self.work }
     }
 
-    /// The product of intervals above or at zero.
+    /// Returns the product of non-negative intervals.
     fn times(&self, other: &Fixed) -> Fixed {
         debug_assert!(self.low >= BigInt::ZERO && other.low >= BigInt::ZERO);
         let low = (&self.low).mul(&other.low) >> self.work;
@@ -494,13 +494,13 @@ impl Fixed {
         self.times(self)
     }
 
-    /// An interval above or at zero divided by a number.
+    /// Returns a non-negative interval divided by a number.
     fn over(&self, n: u32) -> Fixed {
         Fixed { low: &self.low / n, high: (&self.high + (n - 1)) / n, work: self.work }
     }
 
-    /// The exponential function by Taylor's series, of an argument between -1 and 1. It rises: the ends are taken one
-    /// by one.
+    /// Returns the exponential function by Taylor's series, of an argument between -1 and 1. It is monotone, so each
+    /// end is computed separately.
     fn exp_by_taylor(&self) -> Fixed {
         let (low, _) = exp_at(&self.low, self.work);
         let (_, high) = exp_at(&self.high, self.work);
@@ -565,7 +565,7 @@ mod tests {
         Rational::parse(text).unwrap()
     }
 
-    /// Twenty digits from published tables (Abramowitz and Stegun; e, pi and the error function), cut off.
+    /// Twenty digits from published tables (Abramowitz and Stegun; e, pi and the error function), truncated.
     #[test]
     fn known_values_lie_inside() {
         let known = [
@@ -613,7 +613,7 @@ mod tests {
         }
         let wrapped = functions.code(Function::Exp, &r("1e30"), &Quantiser::parse("s12.4").unwrap());
         assert!(wrapped.unwrap_err().contains("16384 bits"));
-        // e^20 = 485165195.4097902779..., of which floor and the low 8 bits.
+        // e^20 = 485165195.4097902779..., rounded down, and its low 8 bits.
         let code = functions.code(Function::Exp, &r("20"), &Quantiser::parse("u8.0").unwrap()).unwrap();
         assert_eq!(code, (485_165_195i64 % 256).into());
     }
@@ -643,7 +643,7 @@ mod tests {
     }
 
     proptest! {
-        /// Enclosures of rising precision lie in one another, and around what the machine finds.
+        /// Enclosures of increasing precision are nested, and contain the result of the computer's functions.
         #[test]
         fn enclosures_are_nested(code in -4096i64..4096, frac in 0i64..14, which in 0usize..6) {
             prop_assume!(code != 0);
@@ -660,7 +660,7 @@ mod tests {
             prop_assert!((machine - fine.low.to_f64()).abs() <= 1e-13 * machine.abs().max(1.0), "{machine} {:?}", fine.low.to_f64());
         }
 
-        /// Rounding to the nearest of a type with a small step is what the machine's function rounds to, but near ties.
+        /// Rounding to the nearest agrees with the computer's functions, except near ties.
         #[test]
         fn codes_agree_with_the_machine(code in -2048i64..2048, which in 0usize..6) {
             let x = Rational::from_code(&code.into(), 9);

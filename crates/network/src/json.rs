@@ -1,7 +1,7 @@
-//! JSON that keeps numbers as they are written and objects in their order, on top of serde_json's raw values.
+//! JSON parser that preserves the spelling of numbers and the order of keys, based on serde_json's raw values.
 //!
-//! For files of moderate size that are kept in memory: graphs, quantisation files, headers of weights. Depth and number
-//! of values are bounded, so that memory is in proportion to the input; a key given twice is refused.
+//! For files that fit in memory: graphs, quantisation files, headers of weights. Depth and number of values are
+//! bounded, so that memory is proportional to the input. Duplicate keys are rejected.
 
 use super::exact::Rational;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::fmt;
 
-/// Deepest nesting.
+/// Maximum nesting depth.
 const MAX_DEPTH: u32 = 64;
 
 /// A JSON value.
@@ -19,7 +19,7 @@ pub enum Value {
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// A number as it is spelt.
+    /// A number as spelt in the file.
     Number(String),
     /// A string.
     String(String),
@@ -30,37 +30,37 @@ pub enum Value {
 }
 
 impl Value {
-    /// The member of an object; `None` too if this is no object.
+    /// Returns a member of an object; `None` if it does not exist or the value is not an object.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.members()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The members of an object.
+    /// Returns the members of an object.
     pub fn members(&self) -> Option<&[(String, Value)]> {
         if let Value::Object(members) = self { Some(members) } else { None }
     }
 
-    /// The elements of an array.
+    /// Returns the elements of an array.
     pub fn elements(&self) -> Option<&[Value]> {
         if let Value::Array(elements) = self { Some(elements) } else { None }
     }
 
-    /// The contents of a string.
+    /// Returns the content of a string.
     pub fn text(&self) -> Option<&str> {
         if let Value::String(text) = self { Some(text) } else { None }
     }
 
-    /// A number that is written as an integer and fits.
+    /// Returns a number that is written as an integer and fits `i64`.
     pub fn integer(&self) -> Option<i64> {
         if let Value::Number(text) = self { text.parse().ok() } else { None }
     }
 
-    /// The exact value of a number, as the decimal that it is written as.
+    /// Returns the exact decimal value of a number.
     pub fn number(&self) -> Option<Rational> {
         if let Value::Number(text) = self { Rational::parse_decimal(text) } else { None }
     }
 
-    /// A number, or a string that is a decimal.
+    /// Returns the exact value of a number, or of a string that contains a decimal number.
     pub fn decimal(&self) -> Option<Rational> {
         match self {
             Value::String(text) => Rational::parse_decimal(text),
@@ -80,7 +80,7 @@ impl Value {
         }
     }
 
-    /// The value as JSON, numbers as they were spelt.
+    /// Returns the value as JSON, with the original spelling of numbers.
     pub fn to_text(&self) -> String {
         match self {
             Value::Null => "null".into(),
@@ -99,7 +99,7 @@ impl Value {
         }
     }
 
-    /// The value as short text, for messages.
+    /// Returns the value as short text, for messages.
     pub fn brief(&self) -> String {
         let text = match self {
             Value::Null => "null".into(),
@@ -116,7 +116,7 @@ impl Value {
     }
 }
 
-/// Reason why an input is no valid JSON.
+/// Error of an input that is not valid JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
     /// Line, from 1.
@@ -130,7 +130,7 @@ pub struct JsonError {
 /// Reads one JSON value of at most `max_values` values.
 ///
 /// # Errors
-/// The first place where the input is no JSON; then keys that are given twice, too many or too deep values.
+/// The first syntax error; otherwise duplicate keys, too many values, or too deep nesting.
 pub fn parse(bytes: &[u8], max_values: usize) -> Result<Value, JsonError> {
     if let Some(problem) = alir_core::diag::utf16(bytes) {
         return Err(JsonError { line: 1, column: 1, what: problem.message });
@@ -142,7 +142,7 @@ pub fn parse(bytes: &[u8], max_values: usize) -> Result<Value, JsonError> {
     reader.value(raw, 0).map_err(|(at, what)| located(bytes, before + at, what))
 }
 
-/// The error at an offset of the input.
+/// Returns the error at an offset of the input.
 fn located(bytes: &[u8], at: usize, what: String) -> JsonError {
     let before = &bytes[..at.min(bytes.len())];
     let line = before.iter().filter(|&&b| b == b'\n').count() as u64 + 1;
@@ -150,7 +150,7 @@ fn located(bytes: &[u8], at: usize, what: String) -> JsonError {
     JsonError { line, column: (before.len() - start) as u64 + 1, what }
 }
 
-/// A syntax error of the library, with the help that files of Python's `json` need.
+/// Converts a syntax error of the library; explains `NaN` and infinities, which Python's `json` writes.
 fn syntax(bytes: &[u8], error: &serde_json::Error) -> JsonError {
     let (line, column) = (error.line() as u64, error.column() as u64);
     let text = error.to_string();
@@ -161,16 +161,16 @@ fn syntax(bytes: &[u8], error: &serde_json::Error) -> JsonError {
     let words = ["NaN", "Infinity"].into_iter();
     let word = words.map(str::as_bytes).find(|word| near.windows(word.len()).take(3).any(|w| w == *word));
     let what = match word.map(String::from_utf8_lossy) {
-        Some(word) => format!("{word} is no JSON; every number is finite"),
+        Some(word) => format!("{word} is not valid JSON; every number must be finite"),
         None => what,
     };
     JsonError { line: line.max(1), column: column.max(1), what }
 }
 
-/// Turns text whose syntax is checked into values.
+/// Converter of syntactically valid text to values.
 struct Reader<'t> {
     input: &'t str,
-    /// Values that may still follow.
+    /// Number of values that may still follow.
     left: usize,
 }
 
@@ -200,10 +200,13 @@ impl<'de> Deserialize<'de> for Members<'de> {
 }
 
 impl<'t> Reader<'t> {
-    /// A value, or its offset and what is wrong with it.
+    /// Converts a value.
+    ///
+    /// # Errors
+    /// The offset and description of a problem.
     fn value(&mut self, raw: &'t RawValue, depth: u32) -> Result<Value, (usize, String)> {
         let text = raw.get();
-        // A part of the input: its offset is the distance of the addresses.
+        // The value is a part of the input, so its offset is the difference of the addresses.
         let at = text.as_ptr().addr() - self.input.as_ptr().addr();
         let wrong = |what: String| (at, what);
         self.left = self.left.checked_sub(1).ok_or_else(|| wrong("more values than such a file needs".into()))?;
@@ -257,15 +260,15 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_a_place() {
+    fn errors_have_positions() {
         for (text, line, column, what) in [
             ("{\"a\": 1,\n \"a\": 2}", 1, 1, "\"a\" is given twice"),
             (" [0,\n {\"a\": 1, \"a\": 2}]", 2, 2, "\"a\" is given twice"),
             ("[1, 2", 1, 5, "ends within a list"),
             ("\"abc", 1, 4, "ends within a string"),
             ("[01]", 1, 3, "invalid number"),
-            ("[NaN]", 1, 2, "NaN is no JSON"),
-            ("[-Infinity]", 1, 3, "Infinity is no JSON"),
+            ("[NaN]", 1, 2, "NaN is not valid JSON"),
+            ("[-Infinity]", 1, 3, "Infinity is not valid JSON"),
             ("[1] x", 1, 5, "more text"),
             ("", 1, 1, "ends within a value"),
         ] {
@@ -278,7 +281,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever another reader accepts, this one reads alike (but for keys given twice).
+        /// The parser accepts the same inputs as serde_json, with equal values, except for duplicate keys.
         #[test]
         fn agrees_with_serde_json(text in "[\\[\\]{}:,0-9.eE\"a\\\\ utn-]{0,24}") {
             let other: Result<serde_json::Value, _> = serde_json::from_str(&text);

@@ -13,8 +13,8 @@
 //! - [`solver`]: the matrices of a network under one limit of latency.
 //! - [`weights`]: safetensors, npz, npy, folders.
 //! - [`wires`]: sums, tables, quantisers as ALIR, bit for bit.
-//! - [`port`]: encoders of real inputs, what codes mean, and [`port::Meaning`], through which others see a network's
-//!   golden evaluator.
+//! - [`port`]: encoders of real inputs, what codes mean, and [`port::ReferenceSemantics`], through which other
+//!   crates see a network's golden evaluator.
 //!
 //! The front ends: [`graph`] (IR v2), [`onnx`] (QONNX).
 //!

@@ -1,11 +1,11 @@
-//! A constant matrix as a network of one layer: `y = x W`, exactly.
+//! A constant matrix as a network with one exact layer, `y = x W`.
 //!
-//! `matrix.npy` has two axes, inputs and outputs; the inputs' type comes with the request. The product is made by
-//! [`alir_cmvm`], which also checks it: each returned program was compared with the matrix.
+//! `matrix.npy` has two axes, inputs and outputs; an option states the type of the inputs. [`alir_cmvm`] computes the
+//! adder graph, and its checker compares each returned graph with the matrix.
 
 use super::digits;
 use super::exact::Rational;
-use super::port::{Encoder, Group, InputElement, Meaning, Unit};
+use super::port::{Encoder, Group, InputElement, ReferenceSemantics, Unit};
 use super::quantise::Quantiser;
 use super::solver::Missed;
 use alir_cmvm::{self, AdderGraph, Input, Matrix, Options, Report, SolveError, Weight};
@@ -19,24 +19,24 @@ use std::io::Read;
 /// The first bytes of every npy file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Weights of one matrix at most.
+/// Maximum number of weights of a matrix.
 const MAX_WEIGHTS: u64 = 1 << 24;
 
-/// Axes of an array that is read to be told what is wrong with it.
+/// Maximum number of axes of an array that is parsed, for an error message with its shape.
 const MAX_AXES: usize = 32;
 
-/// Adders that a matrix is expected to take for each weight before anything is known of them: of eight bits, three.
+/// Expected number of adders for each weight before the weights are read: three for eight bits.
 const ADDERS_A_WEIGHT: u64 = 3;
 
 /// Reads a matrix from an npy file; `name` is for messages.
 ///
 /// # Errors
-/// `E1501` if this is no matrix of finite numbers, `E1502` if it would take more than `max_adders`.
+/// `E1501` if the file is not a matrix of finite numbers, `E1502` if about more than `max_adders` adders are expected.
 pub fn read(reader: &mut dyn Read, name: &str, max_adders: u64) -> Result<Matrix, Diagnostic> {
     let wrong = |what: String| Diagnostic::error("E1501", Place::Whole, what).in_file(name.as_ref());
     let array = Array::read(reader, MAX_WEIGHTS, MAX_AXES).map_err(wrong)?;
     let &[n_in, n_out] = array.shape.as_slice() else {
-        let what = format!("an array of shape {:?}, which is no matrix", array.shape);
+        let what = format!("an array of shape {:?}, which is not a matrix", array.shape);
         return Err(wrong(what).with_help("a matrix has two axes: inputs and outputs"));
     };
     if array.numbers.is_empty() {
@@ -44,7 +44,7 @@ pub fn read(reader: &mut dyn Read, name: &str, max_adders: u64) -> Result<Matrix
     }
     let expected = n_in * n_out * ADDERS_A_WEIGHT;
     if expected > max_adders {
-        let what = format!("{} weights, about {expected} adders; at most {max_adders} are made", n_in * n_out);
+        let what = format!("{} weights, about {expected} adders; the limit is {max_adders}", n_in * n_out);
         return Err(Diagnostic::error("E1502", Place::Whole, what)
             .in_file(name.as_ref())
             .with_help(format!("split the matrix, or raise the limit: --max-adders {expected}")));
@@ -64,7 +64,7 @@ pub fn read(reader: &mut dyn Read, name: &str, max_adders: u64) -> Result<Matrix
     Ok(Matrix::new(n_in as usize, n_out as usize, weights))
 }
 
-/// The product with a matrix: what it means, and as a program.
+/// Product with a matrix, as a source and as a program.
 #[derive(Clone, Debug)]
 pub struct Product {
     matrix: Matrix,
@@ -74,16 +74,16 @@ pub struct Product {
 }
 
 impl Product {
-    /// The product of this matrix with inputs of this type.
+    /// Returns the product of a matrix with inputs of one type.
     pub fn new(matrix: Matrix, quantiser: Quantiser) -> Product {
         let types = vec![quantiser; matrix.n_in()];
         Product::with_types(matrix, types)
     }
 
-    /// The product of this matrix with inputs of a type each.
+    /// Returns the product of a matrix with inputs of these types.
     ///
     /// # Panics
-    /// If there is not a type for each row of the matrix.
+    /// If the number of types differs from the number of rows.
     pub fn with_types(matrix: Matrix, types: Vec<Quantiser>) -> Product {
         assert_eq!(types.len(), matrix.n_in(), "a type for each input");
         let element = |q: Quantiser| InputElement { kif: q.kif, unit: Unit::plain(), encoder: Encoder::Quantise(q) };
@@ -96,32 +96,27 @@ impl Product {
         }
     }
 
-    /// The matrix.
-    pub fn matrix(&self) -> &Matrix {
-        &self.matrix
-    }
-
-    /// The adders that compute it.
+    /// Solves for an adder graph that computes the product.
     ///
     /// # Errors
-    /// `E1503` for a latency below what is possible, `E1504` for numbers too wide.
+    /// `E1503` if the latency limit cannot be met, `E1504` for numbers that are too wide.
     pub fn solve(&self, options: &Options) -> Result<AdderGraph, Diagnostic> {
         let inputs: Vec<Input> = self.inputs.iter().map(|i| Input::new(Interval::full(i.kif))).collect();
         alir_cmvm::solve(&self.matrix, &inputs, options).map_err(|e| refused(&e))
     }
 
-    /// These adders as a program, every value in the type of its exact range.
+    /// Converts an adder graph to a program, with the type of its exact range for every value.
     ///
     /// # Errors
-    /// An internal error if they do not compute the product; `E1504` for what `limits` do not allow.
+    /// An internal error if the graph does not compute the product; `E1504` if the program exceeds `limits`.
     pub fn model(&self, program: &AdderGraph, limits: Limits) -> Result<Model, Diagnostics> {
         model(program, &self.report(program)?, limits)
     }
 
-    /// Costs, times and intervals of these adders, which were compared with the matrix.
+    /// Compares an adder graph with the matrix, and returns its costs, times and intervals.
     ///
     /// # Errors
-    /// An internal error if they do not compute the product.
+    /// An internal error if the graph does not compute the product.
     pub fn report(&self, program: &AdderGraph) -> Result<Report, Diagnostic> {
         alir_cmvm::check(program, &self.matrix).map_err(|fault| mistake(&fault.to_string()))
     }
@@ -133,17 +128,17 @@ fn refused(error: &SolveError) -> Diagnostic {
             Missed { limit: *limit, least: *least, place: String::new() }.diagnostic()
         }
         SolveError::TooWide { .. } => Diagnostic::error("E1504", Place::Whole, error.to_string())
-            .with_help("round the matrix to fewer bits, or take a narrower --input-type"),
+            .with_help("round the matrix to fewer bits, or use a narrower --input-type"),
     }
 }
 
 /// Builds the internal error for a program that differs from the matrix.
 fn mistake(what: &str) -> Diagnostic {
-    let message = format!("the program made of a matrix was found wrong: {what}");
+    let message = format!("the adder graph of a matrix is wrong: {what}");
     Diagnostic { severity: alir_core::diag::Severity::Bug, ..Diagnostic::error("E1507", Place::Whole, message) }
 }
 
-/// A program of adders as ALIR.
+/// Converts an adder graph to ALIR.
 fn model(program: &AdderGraph, report: &Report, limits: Limits) -> Result<Model, Diagnostics> {
     let n_in = program.inputs.len();
     let mut builder = Builder::new(vec![0; n_in]);
@@ -173,13 +168,13 @@ fn model(program: &AdderGraph, report: &Report, limits: Limits) -> Result<Model,
     builder.finish().map_err(|problems| Diagnostics(problems.iter().map(wrong).collect()))
 }
 
-/// The range of whole multiples.
+/// Returns the range of an interval times an integer.
 fn multiple(x: &Interval, factor: &BigInt) -> Interval {
     let (a, b) = (x.min.to_big() * factor, x.max.to_big() * factor);
     if a < b { Interval::new(a, b, x.frac) } else { Interval::new(b, a, x.frac) }
 }
 
-impl Meaning for Product {
+impl ReferenceSemantics for Product {
     fn inputs(&self) -> &[InputElement] {
         &self.inputs
     }
@@ -207,7 +202,7 @@ impl Meaning for Product {
         (0..self.matrix.n_out()).map(sum).collect()
     }
 
-    /// Each output is one sum over the digits of its weights: nothing of the solver's.
+    /// Builds each output as one sum over the digits of its weights, independently of the solver.
     fn specification(&self) -> Result<Model, String> {
         let mut builder = Builder::new(vec![0; self.inputs.len()]);
         builder.limits(Limits::derived());
@@ -216,7 +211,7 @@ impl Meaning for Product {
             .map(|(input, element)| builder.op(Op::Input { input }, Interval::full(element.kif)))
             .collect();
         for o in 0..self.matrix.n_out() {
-            // Of no type before the first term: a type of whole numbers would be finer than sums of even ones.
+            // No type before the first term, as that of an integer zero could be finer than those of the terms.
             let (mut sum, mut range) = (Vec::new(), None::<Interval>);
             for (i, &x) in inputs.iter().enumerate() {
                 let weight = self.matrix.weight(i, o);
@@ -253,9 +248,9 @@ mod tests {
     use alir_core::num::SplitMix;
     use alir_interp::{LookupMiss, golden};
 
-    /// The plain program, and the solver's, are the product.
+    /// The specification and the solver's program compute the product.
     #[test]
-    fn programs_of_a_product_are_its_meaning() {
+    fn programs_of_a_product_compute_it() {
         let weight = |mantissa, exponent| Weight { mantissa, exponent };
         let weights = vec![weight(5, 0), weight(-7, 2), weight(0, 0), weight(0, 0), weight(-1, -3), weight(0, 0)];
         for input_type in ["s5.2", "u4.-1", "s1.0", "s6.-3"] {

@@ -131,7 +131,7 @@ pub struct Group {
 /// Reference semantics of a network, independent of its lowering: the golden evaluator, and the same in doubles.
 ///
 /// `run` prints its results; `verify` checks simulators against it.
-pub trait Meaning: Send + Sync {
+pub trait ReferenceSemantics: Send + Sync {
     /// Elements of the input port, in order.
     fn inputs(&self) -> &[InputElement];
 
@@ -168,12 +168,12 @@ pub trait Meaning: Send + Sync {
         false
     }
 
-    /// The exact outputs, and the exact values of [`Meaning::inner_groups`].
+    /// The exact outputs, and the exact values of [`ReferenceSemantics::inner_groups`].
     fn evaluate_all(&self, codes: &[BigInt]) -> (Vec<Rational>, Vec<Rational>) {
         (self.evaluate(codes), Vec::new())
     }
 
-    /// Like [`Meaning::evaluate_all`], without any quantisation.
+    /// Like [`ReferenceSemantics::evaluate_all`], without any quantisation.
     fn evaluate_all_float(&self, reals: &[f64]) -> (Vec<f64>, Vec<f64>) {
         (self.evaluate_float(reals), Vec::new())
     }

@@ -4,7 +4,7 @@ use super::exact::Rational;
 use alir_core::num::{Kif, wrap};
 use num_bigint::BigInt;
 
-/// Largest magnitude of integer and fractional bits of a type that is read: what ALIR programs may have too.
+/// Largest magnitude of the integer and fractional bits of a type, as in ALIR programs.
 const MAX_BITS_APART: i32 = 4096;
 
 /// Rounding mode from real to whole numbers.
@@ -31,7 +31,7 @@ pub enum Round {
 }
 
 impl Round {
-    /// The modes of types in the order of the contract's table, with their names.
+    /// Modes of types with their names, in the order of the contract's table.
     pub const NAMED: [(&'static str, Round); 7] = [
         ("TRN", Round::Floor),
         ("TRN_ZERO", Round::TowardZero),
@@ -42,12 +42,12 @@ impl Round {
         ("RND_MIN_INF", Round::HalfDown),
     ];
 
-    /// The mode of this name (`RND_CONV`).
+    /// Returns the mode with this name (`RND_CONV`).
     pub fn parse(name: &str) -> Option<Round> {
         Round::NAMED.iter().find(|(known, _)| *known == name).map(|(_, round)| *round)
     }
 
-    /// The name: that of the contract's table, or `CEIL`, `UP`, which types cannot have.
+    /// Returns the name in the contract's table, or `CEIL` or `UP`, which types cannot have.
     pub fn name(self) -> &'static str {
         match self {
             Round::Ceil => "CEIL",
@@ -67,7 +67,7 @@ impl Round {
         }
     }
 
-    /// The mode that rounds positive numbers alike, and the others by the same rule.
+    /// Returns a mode with the same results for positive numbers and the same summands for all numbers.
     pub(super) fn for_positive(self) -> Round {
         match self {
             Round::TowardZero => Round::Floor,
@@ -108,13 +108,13 @@ impl Round {
 /// Overflow mode for a raw value beyond its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
-    /// Low bits, two's complement if signed.
+    /// Keeps the low bits, in two's complement if signed.
     Wrap,
-    /// The nearer end.
+    /// Saturates to the nearer end.
     Saturate,
-    /// The nearer end; the lowest code of a signed type is that of minus the highest.
+    /// Saturates to the nearer end; the lowest raw value of a signed type is minus the highest.
     SaturateSymmetric,
-    /// Zero.
+    /// Results in zero.
     Zero,
 }
 
@@ -127,7 +127,7 @@ impl Overflow {
         ("SAT_ZERO", Overflow::Zero),
     ];
 
-    /// The mode of this name (`SAT_SYM`).
+    /// Returns the mode with this name (`SAT_SYM`).
     pub fn parse(name: &str) -> Option<Overflow> {
         Overflow::NAMED.iter().find(|(known, _)| *known == name).map(|(_, overflow)| *overflow)
     }
@@ -143,14 +143,14 @@ impl Overflow {
 pub struct Quantiser {
     /// The type.
     pub kif: Kif,
-    /// Rounding of what is below its step.
+    /// Rounding of bits below the step.
     pub round: Round,
     /// Handling of values beyond its ends.
     pub overflow: Overflow,
 }
 
 impl Quantiser {
-    /// Smallest and largest code that can come out.
+    /// Returns the smallest and the largest possible raw value.
     pub fn codes(&self) -> (BigInt, BigInt) {
         let (low, high) = (self.kif.min_code(), self.kif.max_code());
         match self.overflow {
@@ -178,23 +178,23 @@ impl Quantiser {
         }
     }
 
-    /// `quantise(x)` as a code: `overflow(round(x * 2^f))`.
+    /// Returns `quantise(x)` as a raw value: `overflow(round(x * 2^f))`.
     pub fn code(&self, x: &Rational) -> BigInt {
         self.overflow(self.rounded(x))
     }
 
-    /// `round(x * 2^f)`, before the overflow.
+    /// Returns `round(x * 2^f)`, before overflow handling.
     pub fn rounded(&self, x: &Rational) -> BigInt {
         x.shifted(self.kif.frac.into()).round(self.round)
     }
 
-    /// `quantise(x)` as a value.
+    /// Returns `quantise(x)` as a number.
     pub fn value(&self, x: &Rational) -> Rational {
         Rational::from_code(&self.code(x), self.kif.frac.into())
     }
 
-    /// Reads `s8.5`, `s16.10,RND_CONV` or `s16.10,RND_CONV,SAT`, as `--input-type` has it; `TRN` and `WRAP` if not
-    /// given.
+    /// Parses the syntax of `--input-type`: `s8.5`, `s16.10,RND_CONV` or `s16.10,RND_CONV,SAT`. The default modes are
+    /// `TRN` and `WRAP`.
     ///
     /// # Errors
     /// What is wrong, in words.
@@ -216,20 +216,20 @@ impl Quantiser {
     }
 }
 
-/// The message on a rounding mode that is not known.
+/// Returns the message about an unknown rounding mode.
 pub fn unknown_round(name: &str) -> String {
-    format!("{name:?} is no rounding; there are {}", Round::NAMED.map(|(name, _)| name).join(", "))
+    format!("{name:?} is not a rounding mode; the modes are {}", Round::NAMED.map(|(name, _)| name).join(", "))
 }
 
-/// The message on an overflow mode that is not known.
+/// Returns the message about an unknown overflow mode.
 pub fn unknown_overflow(name: &str) -> String {
-    format!("{name:?} is no overflow mode; there are {}", Overflow::NAMED.map(|(name, _)| name).join(", "))
+    format!("{name:?} is not an overflow mode; the modes are {}", Overflow::NAMED.map(|(name, _)| name).join(", "))
 }
 
-/// A type of 1 to 1024 bits from its parts.
+/// Returns a type of 1 to 1024 bits from its parts.
 ///
 /// # Errors
-/// Why there is no such type.
+/// If the type exceeds the limits.
 pub fn type_of(signed: bool, int: i64, frac: i64) -> Result<Kif, String> {
     let shown = || format!("[{}, {int}, {frac}]", u8::from(signed));
     let most = i64::from(MAX_BITS_APART);
@@ -243,12 +243,12 @@ pub fn type_of(signed: bool, int: i64, frac: i64) -> Result<Kif, String> {
     Ok(Kif { signed, int: int as i32, frac: frac as i32 })
 }
 
-/// Reads `s8.5`, `u8.5`, `s4.-2`: width with sign, fractional bits.
+/// Parses a type such as `s8.5`, `u8.5` or `s4.-2`: sign and width, fractional bits.
 ///
 /// # Errors
 /// What is wrong, in words.
 pub fn parse_type(text: &str) -> Result<Kif, String> {
-    let wrong = || format!("{text:?} is no type; one is \"s8.5\" or \"u8.5\": width with sign, fractional bits");
+    let wrong = || format!("{text:?} is not a type; types are \"s8.5\" or \"u8.5\": width with sign, fractional bits");
     let signed = match text.as_bytes().first() {
         Some(b's') => true,
         Some(b'u') => false,
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_texts_say_what_there_is() {
+    fn errors_list_the_valid_names() {
         assert!(Quantiser::parse("s8.5,ROUND").unwrap_err().contains("RND_MIN_INF"));
         assert!(Quantiser::parse("s8.5,RND,CLIP").unwrap_err().contains("SAT_SYM"));
         assert!(Quantiser::parse("s8.5,RND,SAT,1").unwrap_err().contains("follows"));

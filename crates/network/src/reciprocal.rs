@@ -1,15 +1,15 @@
-//! Codes of `1/x` and `1/sqrt(x)`, decided in exact integers.
+//! Quantised `1/x` and `1/sqrt(x)` (raw integer values), computed in exact integers.
 //!
-//! The values can be dyadic, so that ties exist: each code is found by comparing whole numbers. Where the value does
-//! not exist (`1/0`, the root of a number that is not positive) the code is the largest one of the type, whatever the
-//! type's overflow.
+//! The values can be dyadic, so that ties exist; exact comparisons of integers decide each raw value. An undefined
+//! value (`1/0`, the root of a number that is not positive) results in the largest raw value of the type, for every
+//! overflow mode.
 
 use super::exact::Rational;
 use super::quantise::Quantiser;
 use num_bigint::BigInt;
 use num_traits::One;
 
-/// The code of `quantise(1/x)`.
+/// Returns the raw integer value of `quantise(1/x)`.
 pub fn inverse_code(x: &Rational, quantiser: &Quantiser) -> BigInt {
     match Rational::one().checked_div(x) {
         Some(value) => quantiser.code(&value),
@@ -17,7 +17,7 @@ pub fn inverse_code(x: &Rational, quantiser: &Quantiser) -> BigInt {
     }
 }
 
-/// The code of `quantise(1/sqrt(x))`.
+/// Returns the raw integer value of `quantise(1/sqrt(x))`.
 pub fn inverse_root_code(x: &Rational, quantiser: &Quantiser) -> BigInt {
     if x.is_zero() || x.is_negative() {
         return quantiser.kif.max_code();
@@ -29,7 +29,7 @@ pub fn inverse_root_code(x: &Rational, quantiser: &Quantiser) -> BigInt {
     let value = if square == Rational::from(&whole * &whole) {
         Rational::from(whole)
     } else {
-        // Any number on the same side of the tie rounds alike.
+        // All numbers on one side of the tie round to the same value.
         let middle = Rational::from_code(&(&whole * 2 + BigInt::one()), 1);
         let quarter = Rational::one().shifted(-2);
         match square.cmp(&(&middle * &middle)) {
@@ -41,31 +41,31 @@ pub fn inverse_root_code(x: &Rational, quantiser: &Quantiser) -> BigInt {
     quantiser.code(&value.shifted(-frac))
 }
 
-/// The exact value of `1/sqrt(n)` if it is dyadic: for powers of 4.
+/// Returns the exact value of `1/sqrt(n)` if `n` is a power of 4; `None` for others, whose value is not dyadic.
 pub fn dyadic_inverse_root(n: u64) -> Option<Rational> {
     let bits = n.trailing_zeros();
     (n.is_power_of_two() && bits.is_multiple_of(2)).then(|| Rational::one().shifted(-i64::from(bits / 2)))
 }
 
-/// A division by a constant as a product: `floor(w / n) = floor((w * factor + offset) / 2^shift)` for every whole `w`
-/// of a range.
+/// Division by a constant as a product: `floor(w / n) = floor((w * factor + offset) / 2^shift)` for every integer `w`
+/// in a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Division {
     /// Constant factor.
     pub factor: BigInt,
     /// Constant that is added to the product.
     pub offset: BigInt,
-    /// Low bits of the sum that are dropped.
+    /// Number of low bits of the sum that are dropped.
     pub shift: u32,
 }
 
 impl Division {
-    /// The division with the fewest dropped bits for `low <= w <= high` and `n >= 1`.
+    /// Returns the division with the fewest dropped bits for `low <= w <= high` and `n >= 1`.
     pub fn new(n: &BigInt, low: &BigInt, high: &BigInt) -> Division {
         let mut shift = 0;
         loop {
-            // (w * factor + offset) / 2^shift = w / n + (w * excess + offset * n) / (n * 2^shift): the floor is right
-            // if the last numerator lies in 0 .. 2^shift - 1.
+            // (w * factor + offset) / 2^shift = w / n + (w * excess + offset * n) / (n * 2^shift): the floor is correct
+            // if the last numerator is in 0 .. 2^shift - 1.
             let power = BigInt::one() << shift;
             let factor: BigInt = (&power + n - 1) / n;
             let excess: BigInt = &factor * n - &power;
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_do_not_exist_are_the_largest_code() {
+    fn undefined_values_are_the_largest_raw_value() {
         for text in ["s6.2", "u6.2,RND,WRAP", "u6.2,RND,SAT_ZERO"] {
             let quantiser = Quantiser::parse(text).unwrap();
             let largest = quantiser.kif.max_code();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     proptest! {
-        /// The code's two neighbouring steps enclose the root: squares are compared, no root is taken.
+        /// The neighbours of the raw value enclose the root. The test compares squares and computes no root.
         #[test]
         fn roots_lie_between_their_steps(num in 1i64..100_000, den in 1i64..1000, frac in 0i32..12) {
             let x = Rational::new(num.into(), &den.into()).unwrap();

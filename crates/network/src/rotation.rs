@@ -1,7 +1,7 @@
 //! Correctly rounded cosine and sine of rotary embeddings, for angles `p * theta^(-2 i / d)`.
 //!
 //! At position 0 the angle is 0. At any other position it is a positive algebraic number, so that cosine and sine are
-//! irrational and no ties occur: with intervals of doubling precision both bounds finally round to the same value.
+//! irrational and no ties occur: the precision of an interval is doubled until both bounds round to the same value.
 
 use super::exact::Rational;
 use super::function::Functions;

@@ -43,7 +43,6 @@ enum Home {
     Npy(PathBuf),
     Npz(PathBuf, String),
     Safetensors { file: PathBuf, dtype: Dtype, shape: Vec<u64>, start: u64, bytes: u64 },
-    Memory(Tensor),
 }
 
 /// Element types of safetensors.
@@ -137,14 +136,6 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Adds a tensor that is in memory.
-    ///
-    /// # Errors
-    /// If there is one of that name.
-    pub fn insert(&mut self, name: &str, tensor: Tensor) -> Result<(), Diagnostic> {
-        self.put(name.to_string(), Home::Memory(tensor), "memory")
-    }
-
     /// Names of all tensors, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tensors.keys().map(String::as_str)
@@ -231,8 +222,8 @@ impl Weights {
         }
         let mut header = vec![0; size as usize];
         file.read_exact(&mut header).map_err(|e| broken(format!("cannot read: {e}")))?;
-        let header =
-            json::parse(&header, MAX_VALUES).map_err(|e| broken(format!("its header is no JSON: {}", e.what)))?;
+        let header = json::parse(&header, MAX_VALUES)
+            .map_err(|e| broken(format!("its header is not valid JSON: {}", e.what)))?;
         let members = header.members().ok_or_else(|| broken("its header is no object".into()))?;
         let data = length - 8 - size;
         let mut parts: Vec<(u64, u64, &str)> = Vec::new();
@@ -270,7 +261,6 @@ impl Weights {
             Ok(Some(Tensor { shape, numbers }))
         };
         match home {
-            Home::Memory(tensor) => Ok(Some(tensor.clone())),
             Home::Npy(path) => {
                 let array = File::open(path).map_err(|e| e.to_string());
                 from_array(array.and_then(|mut file| Array::read(&mut file, max_elements, MAX_AXES)), path)

@@ -1,8 +1,8 @@
-//! Fixed-point values being lowered to ALIR: exact sums, products, tables, and every rounding and overflow mode bit for
-//! bit.
+//! Lowering of fixed-point arithmetic to ALIR: exact sums, products, tables, and every rounding and overflow mode,
+//! bit-exact.
 //!
-//! Each [`Wire`] carries the exact interval of what it can be, so that no operation wraps and no bit is computed that
-//! is always the same. Equal operations on equal operands are made once.
+//! Each [`Wire`] has the exact interval of its values, so that no operation wraps and no constant bit is computed.
+//! Equal operations on equal operands are built once.
 
 use super::digits;
 use super::exact::Rational;
@@ -17,27 +17,27 @@ use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 use rustc_hash::FxHashMap;
 
-/// A value of the program and what it can be.
+/// A value of the program with its range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wire {
     /// The operation.
     pub id: ValueId,
-    /// Every value that it takes lies in here.
+    /// Interval that contains all values.
     pub interval: Interval,
 }
 
 impl Wire {
-    /// Fractional bits.
+    /// Returns the number of fractional bits.
     pub fn frac(&self) -> i32 {
         self.interval.frac
     }
 
-    /// Smallest code.
+    /// Returns the smallest raw integer value.
     pub fn min(&self) -> BigInt {
         self.interval.min.to_big()
     }
 
-    /// Largest code.
+    /// Returns the largest raw integer value.
     pub fn max(&self) -> BigInt {
         self.interval.max.to_big()
     }
@@ -68,7 +68,7 @@ pub struct Wires {
 }
 
 impl Wires {
-    /// A program with that many input elements.
+    /// Returns an empty program with this number of input elements.
     pub fn new(inputs: usize) -> Wires {
         Wires {
             builder: Builder::new(vec![0; inputs]),
@@ -83,7 +83,7 @@ impl Wires {
         self.builder.nodes().len()
     }
 
-    /// Returns `true` if there are no operations.
+    /// Returns `true` if the program has no operations.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -104,13 +104,13 @@ impl Wires {
         wire
     }
 
-    /// Input element `index`, any code of a type.
+    /// Returns input element `index`, with any value of a type.
     pub fn input(&mut self, index: u32, kif: Kif) -> Wire {
         debug_assert!(index < self.inputs);
         self.op(Op::Input { input: index }, Interval::full(kif))
     }
 
-    /// The constant `code * 2^-frac`.
+    /// Returns the constant `code * 2^-frac`.
     pub fn constant(&mut self, code: &BigInt, frac: i32) -> Wire {
         let interval = Interval::new(code, code, frac);
         self.op(Op::Const { value: Code::from(code) }, interval)
@@ -182,11 +182,6 @@ impl Wires {
         self.op(Op::Mul { a: a.id, b: b.id }, Interval::new(min, max, a.frac() + b.frac()))
     }
 
-    /// The value itself, as a constant if it never changes.
-    pub fn folded(&mut self, x: &Wire) -> Wire {
-        if x.interval.min == x.interval.max { self.constant(&x.min(), x.frac()) } else { x.clone() }
-    }
-
     /// `a * b`, by shifts and additions if one of them never changes.
     pub fn scaled_product(&mut self, a: &Wire, b: &Wire) -> Wire {
         let (factor, other) = match a.interval.min == a.interval.max {
@@ -197,13 +192,13 @@ impl Wires {
         self.weighted_sum(&[(other.clone(), factor.min())], factor.frac(), &(BigInt::ZERO, 0))
     }
 
-    /// The sum of values; exact.
+    /// Returns the exact sum of values.
     pub fn sum(&mut self, terms: &[Wire]) -> Wire {
         let terms: Vec<(Wire, BigInt)> = terms.iter().map(|x| (x.clone(), BigInt::one())).collect();
         self.weighted_sum(&terms, 0, &(BigInt::ZERO, 0))
     }
 
-    /// The largest of one or more values: a tree of comparisons.
+    /// Returns the largest of one or more values, as a tree of comparisons.
     pub fn maximum(&mut self, values: &[Wire]) -> Wire {
         let mut level = values.to_vec();
         while level.len() > 1 {
@@ -229,7 +224,7 @@ impl Wires {
         self.mux(&difference, b, a, min, max)
     }
 
-    /// Returns the wire with a narrower declared range; every value has to be in it.
+    /// Returns the wire with a narrower declared range, which must contain every value.
     pub fn narrowed(&mut self, x: &Wire, min: BigInt, max: BigInt) -> Wire {
         let (min, max) = (min.max(x.min()), max.min(x.max()));
         if (&min, &max) == (&x.min(), &x.max()) {
@@ -316,8 +311,8 @@ impl Wires {
         self.add_constant(&wire, &BigInt::from(offset), frac)
     }
 
-    /// `on_true` where `cond` is set (its top bit), else `on_false`; the result is known to lie between these codes of
-    /// the larger of both fractional bits.
+    /// Returns `on_true` if the top bit of `cond` is set, otherwise `on_false`. The caller knows that the result is
+    /// between these raw values, in the larger of both fractional bits.
     fn mux(&mut self, cond: &Wire, on_true: &Wire, on_false: &Wire, min: BigInt, max: BigInt) -> Wire {
         let frac = on_true.frac().max(on_false.frac());
         let op = Op::Mux { cond: cond.id, on_true: on_true.id, on_false: on_false.id, shift: 0 };
@@ -346,7 +341,7 @@ impl Wires {
             return x.clone();
         }
         let dropped = (x.frac() - frac) as u64;
-        // What is added before the floor, in codes of x: zero, half a step less a bit, half a step, a step less a bit.
+        // Summand before the floor, in raw values of x: zero, half a step less a bit, half a step, a step less a bit.
         let half = BigInt::one() << (dropped - 1);
         let below_half = &half - 1;
         let below_one = (BigInt::one() << dropped) - 1;
@@ -375,8 +370,8 @@ impl Wires {
         self.floor_of_rounded(x, &moved, frac, round)
     }
 
-    /// Rounded to the nearest, halves to even: rounded up at halves, and where that was one (all bits that go are zero
-    /// then) the last bit is taken back. The constant may so join another, and no bit of it is computed.
+    /// Rounds to the nearest, halves to even: rounds halves up, and clears the last bit after a half (if all dropped
+    /// bits are zero). The summand may be merged with another constant, and no bit of it needs a gate.
     fn rounded_to_even(&mut self, x: &Wire, frac: i32) -> Wire {
         let dropped = (x.frac() - frac) as u64;
         let moved = self.add_constant(x, &(BigInt::one() << (dropped - 1)), x.frac());
@@ -389,14 +384,14 @@ impl Wires {
         let last = Op::Binary { op: BinaryBits::And, a: last.id, b: is_no_tie.id, shift: 0 };
         let last = self.op(last, Interval::new(0, 1, frac));
         let even = self.floor(&up, frac - 1);
-        // The last bit lies below all others: no adder.
+        // The last bit is below all others, so this is a concatenation.
         let op = Op::Add { a: even.id, b: last.id, shift: 0 };
         self.op(op, x.rounded_interval(frac, Round::HalfEven))
     }
 
-    /// Quantises `max(x, 0)`. Modes are monotone and keep zero, so that the number is rounded before
-    /// its sign is looked at: the constant that rounds meets the bias, and less is chosen. What becomes of numbers
-    /// below zero does not matter as long as it is not positive: the mode is taken as it is for others.
+    /// Quantises `max(x, 0)`. Modes are monotone and preserve zero, so the number can be rounded before the test of its
+    /// sign: then the summand of the rounding merges with the bias, and the choice is narrower. Any result that is not
+    /// positive is correct for negative numbers, so the mode of positive numbers is used for all.
     pub fn rectified(&mut self, x: &Wire, quantiser: &Quantiser) -> Wire {
         let rounded = match x.interval.max.is_negative() {
             true => x.clone(),
@@ -406,12 +401,13 @@ impl Wires {
         self.overflowed(&rectified, quantiser)
     }
 
-    /// The floor of what was moved before; rounding is monotone, so that the ends of `x` give those of the result.
+    /// Returns the floor of a value after the summand was added; rounding is monotone, so the ends of `x` determine
+    /// those of the result.
     fn floor_of_rounded(&mut self, x: &Wire, moved: &Wire, frac: i32, round: Round) -> Wire {
         self.op(Op::Quantise { x: moved.id, shift: 0 }, x.rounded_interval(frac, round))
     }
 
-    /// Brings a value with no more fractional bits than the type into the type.
+    /// Converts a value with at most the fractional bits of the type to the type, with its overflow mode.
     fn overflowed(&mut self, x: &Wire, quantiser: &Quantiser) -> Wire {
         let kif = quantiser.kif;
         let (low, high) = quantiser.codes();
@@ -439,8 +435,8 @@ impl Wires {
         }
     }
 
-    /// `replacement` where `x` lies above the largest code of a type, else `x`. The ends are powers of two: only the
-    /// bits from there up are looked at.
+    /// Returns `replacement` if `x` is above the largest raw value of a type, otherwise `x`. The ends are powers of
+    /// two, so only the bits above are tested.
     fn clipped_above(&mut self, x: &Wire, kif: Kif, high: &BigInt, replacement: &BigInt) -> Wire {
         let top = self.floor(x, -kif.int);
         // x > high just if floor(x / 2^int) >= 1.
@@ -451,7 +447,7 @@ impl Wires {
         self.mux(&above, &with, x, min, max)
     }
 
-    /// `replacement` where `x` lies below `low`, else `rest`, which is `x` with its upper end clipped.
+    /// Returns `replacement` if `x` is below `low`, otherwise `rest`, which is `x` with its upper end clipped.
     fn clipped_below(&mut self, x: &Wire, rest: &Wire, kif: Kif, low: &BigInt, replacement: &BigInt) -> Wire {
         let below = if low.is_zero() {
             x.clone()
@@ -473,9 +469,9 @@ impl Wires {
         self.op(Op::Unary { op: UnaryBits::Any, x: x.id }, Interval::new(0, 1, 0))
     }
 
-    /// The sum of values times integers, and a constant: a tree of adders over the digits of the factors.
+    /// Returns the sum of values times integers, and a constant: a tree of adders over the digits of the factors.
     ///
-    /// Factors are `code * 2^-frac`; the constant is `code * 2^-frac` too.
+    /// Factors and the constant are `code * 2^-frac`.
     pub fn weighted_sum(&mut self, terms: &[(Wire, BigInt)], frac: i32, constant: &(BigInt, i32)) -> Wire {
         let mut parts: Vec<(Wire, i32, bool)> = Vec::new();
         for (x, factor) in terms.iter().filter(|(x, _)| !x.is_zero()) {
@@ -512,12 +508,13 @@ impl Wires {
         self.add_constant(&sum, &constant.0, constant.1)
     }
 
-    /// A constant matrix times a vector, plus constants: shifts and additions that are shared between the rows.
+    /// Returns a constant matrix times a vector, plus constants, as shifts and additions that the rows share.
     ///
-    /// `codes` are row by row, a row an output, with that many fractional bits; each constant comes with its own.
+    /// `codes` has the raw values of the matrix in row-major order, one row for each output, with `frac` fractional
+    /// bits; each constant has its own number of fractional bits.
     ///
     /// # Errors
-    /// A mistake of the solver, in words.
+    /// An internal error of the solver.
     pub fn product(
         &mut self,
         x: &[Wire],
@@ -572,7 +569,7 @@ impl Wires {
         Ok(outputs)
     }
 
-    /// An output element with this port, which holds all that the value can be.
+    /// Appends an output element with this port, whose interval must contain all values.
     pub fn output(&mut self, x: &Wire, port: &Interval) {
         let x = match *port == x.interval {
             false => self.op(Op::Quantise { x: x.id, shift: 0 }, port.clone()),
@@ -581,10 +578,10 @@ impl Wires {
         self.builder.output(Output { source: Some(x.id), shift: 0, neg: false });
     }
 
-    /// The checked program.
+    /// Checks the program and returns it.
     ///
     /// # Errors
-    /// What breaks a limit of programs.
+    /// If the program exceeds a limit.
     pub fn finish(self) -> Result<Model, String> {
         self.builder.finish().map_err(|problems| problems.first().map(|p| format!("{p:?}")).unwrap_or_default())
     }
@@ -608,13 +605,13 @@ mod tests {
         Round::HalfEven,
     ];
 
-    /// The value of the only output for the code of the only input.
+    /// Returns the value of the only output for a raw value of the only input.
     fn run(model: &Model, code: i64) -> Rational {
         let out = golden(model, &[BigInt::from(code)], LookupMiss::Error).unwrap();
         Rational::from_code(&out[0], model.output_kif(0).frac.into())
     }
 
-    /// Every mode on every code of every small type, against the definition.
+    /// Compares every mode with its definition, for every value of every small type.
     #[test]
     fn every_mode_on_every_code() {
         for (signed, width, frac) in [(true, 6, 4), (false, 5, 4), (true, 6, 0), (true, 1, 2)] {
@@ -650,7 +647,7 @@ mod tests {
         }
     }
 
-    /// Quotients by numbers that are no powers of two: every mode on every code.
+    /// Compares quotients by numbers that are not powers of two, for every mode and value.
     #[test]
     fn quotients_in_every_mode() {
         let source = Kif { signed: true, int: 4, frac: 3 };
@@ -695,7 +692,7 @@ mod tests {
     }
 
     proptest! {
-        /// Sums of weighted inputs are exact, and their types are those of their exact ranges.
+        /// Sums of weighted inputs are exact, and have the types of their exact ranges.
         #[test]
         fn weighted_sums(
             factors in prop::collection::vec(-300i64..300, 1..6),

@@ -323,16 +323,6 @@ impl<const WORDS: usize> Simulation<WORDS> {
         let flip = if lit.is_negated() { u64::MAX } else { 0 };
         self.values[lit.node() as usize].map(|w| w ^ flip)
     }
-
-    /// Returns the number of nodes simulated so far.
-    pub fn len(&self) -> usize {
-        self.values.len()
-    }
-
-    /// Returns `true` if nothing was simulated yet.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The comparison on gates: for what forms cannot say.
+//! Comparison by gates, for values that linear forms cannot express.
 
 use super::aig::{Aig, Lit};
 use super::bit_vector::{constant, resize};
@@ -15,10 +15,10 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Bits of ports at moments.
+/// Bits of ports in each cycle.
 type Pins = FxHashMap<(SignalId, u32), Vec<Lit>>;
 
-/// The model's gates, made once, and what they are found by.
+/// Gates of the model, built once, with indices for the search of equal gates.
 pub(super) struct ModelGates {
     inputs: Vec<Vec<Lit>>,
     bits: ModelBits,
@@ -26,7 +26,7 @@ pub(super) struct ModelGates {
 }
 
 impl ModelGates {
-    /// The gates of a model in an engine.
+    /// Builds the gates of a model in an engine.
     pub(super) fn new(model: &Model, e: &mut Engine) -> ModelGates {
         let gates = e.words.aig.gates() as u64;
         let pins = |(i, kif): (usize, &Kif), e: &mut Engine| {
@@ -56,7 +56,7 @@ impl ModelGates {
         ModelGates { inputs, bits, by_signature }
     }
 
-    /// The bits that a signal was proved to be.
+    /// Returns the bits of the model that a signal was proved to equal.
     fn claimed(&self, e: &mut Engine, model: &Model, claim: &Claim, width: usize) -> Vec<Lit> {
         let signed = model.kif(claim.op).signed;
         let end = claim.runs.iter().map(|&(_, from, count)| from + count).max().unwrap_or(0) as usize;
@@ -85,13 +85,13 @@ struct Matching<'a, 'p> {
     ports: &'a PortRoles,
     latency: u32,
     controls: ControlValues,
-    /// Inputs of other moments, made when met.
+    /// Inputs of other cycles, created on first use.
     others: Pins,
     /// Bits of data ports that no element has at their moment.
     beside: Pins,
     proved: &'p mut Proved,
     unmatched: Vec<(u32, SignalId, Vec<Lit>)>,
-    /// Limits of one question on the way.
+    /// Limits of one SAT query for an intermediate signal.
     limits: Limits,
     /// Budget in ticks that is reserved for the outputs, and the limit for one signal.
     reserve: u64,
@@ -99,7 +99,7 @@ struct Matching<'a, 'p> {
 }
 
 impl Matching<'_, '_> {
-    /// Remembers what a signal shows that is not known to be its operation.
+    /// Records the value of a signal that is not proved to equal its operation.
     fn open(&mut self, op: ValueId, signal: SignalId, bits: &[Lit]) {
         if !self.proved.matched.contains(&op.0) && self.unmatched.len() < 100_000 {
             self.unmatched.push((op.0, signal, bits.to_vec()));
@@ -169,7 +169,7 @@ impl Leaves for Matching<'_, '_> {
         let kif = self.model.kif(op);
         let model = resize(self.gates.bits.op(op), kif.signed, bits.len());
         let claim = Claim::whole(op, bits.len() as u32);
-        // A register of a matched signal carries the model's gates already.
+        // A register of a matched signal already has the model's gates.
         if bits == model {
             if self.proved.matched.insert(op.0) {
                 e.counts.structural += bits.len() as u64;
@@ -205,11 +205,11 @@ impl Leaves for Matching<'_, '_> {
 pub(super) struct GateEffort {
     /// Budget in ticks.
     pub(super) cap: u64,
-    /// Limits of one question; without steps of the solver only the same gates are equal.
+    /// Limits of one SAT query; without solver steps only identical gates are equal.
     pub(super) limits: Limits,
 }
 
-/// Compares by gates what is not proved yet: true if it is decided then.
+/// Compares the undecided outputs by gates; returns `true` if the verdict is decided afterwards.
 pub(super) fn compare(
     (model, rtl, ports): (&Model, &Rtl, &PortRoles),
     gates: &ModelGates,
@@ -267,7 +267,7 @@ fn within_effort(
                 report.verdict = Verdict::Differs { reason, counterexample: None };
                 return true;
             }
-            // What gates cannot say stays open.
+            // An output that gates cannot express remains undecided.
             Err(Fault::Overflow) => continue,
         };
         let width = model.output_kif(j).width() as usize;
@@ -309,7 +309,7 @@ fn within_effort(
         e.within(most, |e| e.sweep(&roots, small));
     }
     for (at, (j, word)) in outputs.iter().enumerate() {
-        // What one output leaves is there for the others: none can take what is theirs.
+        // Each output may use at most half of the remaining budget, so that some remains for the others.
         let share = e.left / 2_u64.min((outputs.len() - at) as u64);
         let wanted = &gates.bits.outputs[*j];
         let outcome = if without_sat { e.compared(word, wanted) } else { e.within(share, |e| e.equal(word, wanted)) };
@@ -336,9 +336,7 @@ fn within_effort(
 fn valid_flag(e: &mut Engine, found: &[Lit], wanted: &[Lit], latency: u32) -> Option<Verdict> {
     match e.equal(found, wanted) {
         Outcome::Equal => None,
-        Outcome::Unknown => {
-            Some(Verdict::Unknown { reason: format!("valid_out: its cone was not decided: {}", e.limit_reached()) })
-        }
+        Outcome::Unknown => Some(Verdict::Unknown { reason: format!("valid_out is undecided: {}", e.limit_reached()) }),
         Outcome::Differs(pattern) => {
             let values = e.evaluate(&pattern);
             let seen = |l: Lit| u8::from(values[l.node() as usize] != l.is_negated());
@@ -357,7 +355,7 @@ fn valid_flag(e: &mut Engine, found: &[Lit], wanted: &[Lit], latency: u32) -> Op
     }
 }
 
-/// Leaves of the whole statement: nothing is replaced.
+/// Leaves of the complete proof obligation, in which no gates are replaced.
 struct Plain<'a> {
     rtl: &'a Rtl,
     inputs: &'a [Vec<Lit>],
@@ -387,8 +385,8 @@ impl Leaves for Plain<'_> {
     }
 }
 
-/// Returns the bits of a data port at a moment, composed of those of the elements on it; `None` for another port or
-/// moment. Bits without an element there are free.
+/// Returns the bits of a data port in a cycle, composed of the bits of its elements; `None` for another port or cycle.
+/// Bits without an element are free.
 fn data_word(
     e: &mut Engine,
     (rtl, ports, inputs): (&Rtl, &PortRoles, &[Vec<Lit>]),
@@ -412,7 +410,7 @@ fn data_word(
     (!word.is_empty()).then(|| word.into_iter().flatten().collect())
 }
 
-/// The whole statement as one graph; see [`super::equiv::miter`].
+/// Returns the complete proof obligation as one graph; see [`super::equiv::miter`].
 pub(super) fn miter(model: &Model, rtl: &Rtl, ports: &PortRoles, latency: u32, structure: u32) -> Option<Aig> {
     let mut e = Engine::new(Box::new(super::sat::Embedded));
     let mut at = 0;
@@ -439,7 +437,7 @@ pub(super) fn miter(model: &Model, rtl: &Rtl, ports: &PortRoles, latency: u32, s
     Some(e.words.aig)
 }
 
-/// A word of literals as a code.
+/// Returns the raw integer value of a word of literals.
 fn code(values: &[bool], word: &[Lit], kif: Kif) -> BigInt {
     let mut raw = BigInt::ZERO;
     for (i, l) in word.iter().enumerate() {
@@ -448,7 +446,7 @@ fn code(values: &[bool], word: &[Lit], kif: Kif) -> BigInt {
     wrap(&raw, kif)
 }
 
-/// The values under an assignment of the inputs.
+/// Returns the values for an assignment of the inputs.
 fn witness(
     model: &Model,
     rtl: &Rtl,

@@ -1,9 +1,9 @@
-//! Certificates for `alir2hdl-check`: what it needs to be told, found by search over its own gates.
+//! Generation of certificates for `alir2hdl-check`: a search for records over the checker's own gates.
 //!
-//! The checker builds a program and what was made of it value by value. Here the same is done, and each bit of a value
-//! that is no gate of the program yet is compared with those that have the same samples: by all assignments of a few
-//! leaves, or by a SAT question with a proof. What is found becomes a record, is applied as the checker will apply it,
-//! and makes the values above it the same gates.
+//! Programs are built value by value, as in the checker. Each bit of a value that is not yet a gate of the earlier
+//! programs is compared with the literals that have the same samples: by all assignments of a few leaves, or by a SAT
+//! query with a proof. An equality becomes a record and is applied as in the checker, so that later values are built
+//! over the same gates.
 
 use super::engine::{CLAUSES, STEP};
 use super::lrat::Lemma;
@@ -20,7 +20,7 @@ use alir2hdl_check::program::{Image, Program, Type};
 use alir2hdl_check::records::{MOST_LEAVES, Question, Reason, Record};
 use alir2hdl_check::sums::Sum;
 use alir2hdl_check::text::Text;
-use alir2hdl_check::{AT_THE_END, Compared, Made, Side};
+use alir2hdl_check::{AT_THE_END, Compared, Side, ValueCallback};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,18 +29,18 @@ use std::hash::{Hash, Hasher};
 
 /// Gates with the same samples that are tried for one bit.
 const CANDIDATES: usize = 3;
-/// As many of them are tried for all assignments of values that both are made of.
+/// Number of gates with equal samples that are compared by all assignments of the values on which both depend.
 const NEAR: usize = 64;
-/// Leaves of which all assignments are tried.
+/// Largest number of leaves of an exhaustive comparison.
 const LEAVES: usize = 12;
 /// Most leaves over which two gates are compared.
 const FRONTIER: usize = 64;
-/// Levels below two gates that are looked at, one after another; the last one is all of them.
+/// Numbers of levels below two gates for successive comparisons; the last one covers all levels.
 const LEVELS: [usize; 10] = [1, 2, 3, 4, 6, 9, 14, 25, 50, usize::MAX];
 /// Levels from which on the solver is asked.
 const ASKED: usize = 9;
 
-/// Words of assignments for which values are looked at.
+/// Number of 64-bit words of sampled assignments.
 const WORDS: usize = 8;
 /// Number of times that a record is rewritten without unused affine images.
 const REWRITTEN: usize = 4;
@@ -54,20 +54,20 @@ struct Samples {
     random: SplitMix,
 }
 
-/// Seeds of the samples, of which the second one is tried where something is open with the first: what samples suggest
-/// may lead the search astray.
+/// Seeds of the samples. The second one is tried if an output is undecided with the first, as unlucky samples can
+/// mislead the search.
 const SEEDS: [u64; 2] = [1, 2];
 
 impl Samples {
     fn new(seed: u64) -> Samples {
-        // The constant, and what nothing is known of.
+        // The constant and the unknown bit.
         Samples { words: vec![[0; WORDS]; 2], random: SplitMix::new(seed) }
     }
 
-    /// Values of the gates that were made since.
+    /// Computes the samples of the new gates.
     fn extend(&mut self, g: &Graph) {
         for node in self.words.len()..g.count() {
-            let words = match g.made_of(node as u32) {
+            let words = match g.created_from(node as u32) {
                 Some((a, b)) => {
                     let (p, q) = (self.values(a), self.values(b));
                     std::array::from_fn(|i| p[i] & q[i])
@@ -105,7 +105,7 @@ const OF_STEP: (u64, u64) = (150_000, 100_000_000);
 
 /// Numbers of a value for the sampled assignments.
 #[derive(Clone)]
-struct Shown {
+struct SampleSignature {
     /// Fingerprint that all images of the value share.
     direction: u64,
     /// The first code, and by how much the first other one is more.
@@ -114,9 +114,9 @@ struct Shown {
     frac: i64,
 }
 
-impl Shown {
-    /// Nothing of a value that is always the same, or has too many bits.
-    fn find(samples: &Samples, bits: &[Lit], kind: Type) -> Option<Shown> {
+impl SampleSignature {
+    /// Returns the signature of a value; `None` if all samples are equal or the value has too many bits.
+    fn find(samples: &Samples, bits: &[Lit], kind: Type) -> Option<SampleSignature> {
         if bits.len() > 100 {
             return None;
         }
@@ -138,12 +138,12 @@ impl Shown {
             let odd = if more == 0 { 0 } else { (more >> zeros(more)) * step.signum() };
             (odd, if more == 0 { 0 } else { zeros(more) - zeros(step) }).hash(&mut hash);
         }
-        (step != 0).then(|| Shown { direction: hash.finish(), first, step, frac: kind.frac })
+        (step != 0).then(|| SampleSignature { direction: hash.finish(), first, step, frac: kind.frac })
     }
 
     /// Returns this value as an image of another one, times two to the power of minus a number, if the samples agree.
-    fn as_image_of(&self, other: &Shown, of: (usize, usize)) -> Option<(Image, i64)> {
-        let point = |shown: &Shown| i64::from(shown.step.trailing_zeros()) - shown.frac;
+    fn as_image_of(&self, other: &SampleSignature, of: (usize, usize)) -> Option<(Image, i64)> {
+        let point = |shown: &SampleSignature| i64::from(shown.step.trailing_zeros()) - shown.frac;
         let (minus, shift) = ((self.step < 0) != (other.step < 0), point(self) - point(other));
         let frac = self.frac.max(other.frac - shift);
         let at = |v: i128, from: i64| {
@@ -165,12 +165,12 @@ fn direction(sum: &Sum) -> Option<Vec<(u32, i128)>> {
     Some(sum.terms.iter().map(|&(term, factor)| (term, (factor >> zeros) * first.signum())).collect())
 }
 
-/// Values by their direction: the program's number, theirs, and what they show.
-type ByDirection = FxHashMap<u64, Vec<((usize, usize), Shown)>>;
+/// Values by the hash of their signature's direction: index of the program, index of the value, and signature.
+type ByDirection = FxHashMap<u64, Vec<((usize, usize), SampleSignature)>>;
 
 /// A value that is known to be in its range.
 #[derive(Clone)]
-struct Ranged {
+struct BoundedWord {
     /// Its program and number, if the range is not all that its bits can be.
     value: Option<(usize, usize)>,
     /// Its gates.
@@ -188,20 +188,19 @@ struct Recorder {
     gates: u64,
     /// Initial number of these.
     most: u64,
-    how: How,
+    how: SearchMode,
     /// Units of work of the solver.
     spent: u64,
 }
 
 /// Mode of the search for equalities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum SearchMode {
     /// With records for a certificate.
     Recorded,
-    /// With this part of the solver's steps for each, and about so many units of work for all of a step, and nothing is
-    /// kept.
+    /// Uses this part of the solver's steps for each query, limits the ticks of a step, and records nothing.
     Within {
-        /// One of so many.
+        /// Divisor of the solver's steps.
         part: u64,
         /// Units of work.
         most: u64,
@@ -209,23 +208,23 @@ enum How {
 }
 
 impl Recorder {
-    fn new(how: How) -> Recorder {
+    fn new(how: SearchMode) -> Recorder {
         let (places, (mut steps, mut gates)) = (BTreeMap::new(), OF_STEP);
-        if let How::Within { most, .. } = how {
+        if let SearchMode::Within { most, .. } = how {
             (steps, gates) = (steps.min(most / ASKING), gates.min(most / UNITS.1));
         }
         Recorder { places, bits: Vec::new(), steps, gates, most: gates, how, spent: 0 }
     }
 
-    /// Returns `true` if as much was looked at as may be.
+    /// Returns `true` if the budget of the step is exhausted.
     fn is_done(&self) -> bool {
         self.gates == 0 || self.steps == 0
     }
 
-    /// Shows that a bit of the value is another literal, with what is needed of leaves and ranges alone: by all
-    /// assignments of at most so many leaves, else by the solver within so many steps. Keeps the record, and applies
-    /// it.
-    fn shown(&mut self, g: &mut Graph, at: usize, mut asked: Asked, most: usize, steps: u64) -> bool {
+    /// Proves that a bit of the value equals another literal, with the necessary leaves and ranges only: by all
+    /// assignments of a limited number of leaves, otherwise by the solver within a number of steps. Appends the record
+    /// and applies it.
+    fn shown(&mut self, g: &mut Graph, at: usize, mut asked: SolverQuery, most: usize, steps: u64) -> bool {
         let (own, other) = (g.root(asked.pair.0), g.root(asked.pair.1));
         let Some(bit) = self.bits.iter().position(|&bit| g.root(bit) == own) else { return false };
         if own == other {
@@ -238,7 +237,7 @@ impl Recorder {
             let Some(leaves) = reached(g, [own, other], &asked.leaves, &ranges) else { return false };
             let mut record = Record { bit, other, leaves, ranges, reason: Reason::Exhaustion };
             let Ok(question) = Question::new(g, own, &record) else { return false };
-            if self.how != How::Recorded {
+            if self.how != SearchMode::Recorded {
                 let by_trial = record.leaves.len() <= most;
                 let holds = if by_trial { question.exhaust().is_ok() } else { self.is_refuted(&question, steps) };
                 if holds {
@@ -304,7 +303,7 @@ impl Recorder {
         steps: u64,
         ask: impl FnOnce(&[Vec<i32>], &mut u64) -> Option<T>,
     ) -> Option<T> {
-        let part = if let How::Within { part, .. } = self.how { part } else { 1 };
+        let part = if let SearchMode::Within { part, .. } = self.how { part } else { 1 };
         let given = (steps / part).min(self.steps);
         let clauses = question.clauses();
         if given == 0 {
@@ -321,9 +320,9 @@ impl Recorder {
     }
 }
 
-/// Statement that a record has to show.
-struct Asked {
-    /// A bit of the value, and what it is.
+/// Equality that a record must prove.
+struct SolverQuery {
+    /// A bit of the value, and the literal that it equals.
     pair: (Lit, Lit),
     /// Gates that it may be shown over.
     leaves: Vec<u32>,
@@ -331,8 +330,7 @@ struct Asked {
     ranges: Vec<(usize, usize)>,
 }
 
-/// Returns the leaves that two literals and ranges are functions of, in order; `None` if they are no functions of
-/// these.
+/// Returns the leaves on which two literals and ranges depend, in order; `None` if they also depend on other gates.
 fn reached(g: &Graph, pair: [Lit; 2], leaves: &[u32], ranges: &[(usize, usize)]) -> Option<Vec<u32>> {
     let leaves: FxHashSet<u32> = leaves.iter().map(|&leaf| g.root(Lit(leaf << 1)).node() as u32).collect();
     let mut stack: Vec<u32> = pair.iter().map(|&lit| g.root(lit).node() as u32).collect();
@@ -365,27 +363,27 @@ struct Search {
     before: ByDirection,
     own: ByDirection,
     /// Values that are in their ranges.
-    ranges: Vec<Ranged>,
+    ranges: Vec<BoundedWord>,
     /// Which of these have a gate.
     ranges_of: FxHashMap<u32, Vec<usize>>,
-    /// Gates of values that are sums: what is made of these is looked at over them. Of values that are images of one
-    /// another these are the gates of the oldest one, which those of the others are made of.
+    /// Gates of values that are sums, which may be leaves of comparisons. Among affine images of one another, only the
+    /// gates of the oldest value are leaves.
     sums: FxHashSet<u32>,
     /// These gates by the terms up to one factor, which all images of the value share.
     oldest: FxHashMap<Vec<(u32, i128)>, Vec<u32>>,
-    /// Gates of the values that an operation is made of, if it is no sum.
+    /// Gates of the operands of the current operation, if it is not a sum.
     operands: FxHashSet<u32>,
-    /// Pairs that were looked at without success in this step.
+    /// Pairs whose comparison failed in this step.
     failed: FxHashSet<(Lit, Lit)>,
     /// Number of gates ahead of the step.
     start: usize,
-    /// Gates of values of the first side, and those made since, by their samples or the complements.
+    /// Gates of the first side and later ones, by their samples up to complement.
     by_samples: FxHashMap<[u64; WORDS], Vec<Lit>>,
     /// Members of the list, for fast lookup.
     known: FxHashSet<u32>,
 }
 
-/// Samples up to the complement, and whether it is that.
+/// Returns the samples up to complement, and `true` if they were complemented.
 fn normal(samples: [u64; WORDS]) -> ([u64; WORDS], bool) {
     if samples[0] & 1 == 1 { (samples.map(|word| !word), true) } else { (samples, false) }
 }
@@ -395,7 +393,7 @@ impl Search {
         Search {
             samples: Samples::new(seed),
             seed,
-            recorder: Recorder::new(How::Recorded),
+            recorder: Recorder::new(SearchMode::Recorded),
             by_samples: FxHashMap::from_iter([([0; WORDS], vec![Lit::FALSE])]),
             known: FxHashSet::default(),
             before: ByDirection::default(),
@@ -410,8 +408,8 @@ impl Search {
         }
     }
 
-    /// Begins with a step over the gates that are there.
-    fn begin(&mut self, how: How, g: &Graph) {
+    /// Starts a step over the existing gates.
+    fn begin(&mut self, how: SearchMode, g: &Graph) {
         self.recorder = Recorder::new(how);
         self.start = g.count();
         self.failed.clear();
@@ -434,9 +432,15 @@ impl Search {
         }
     }
 
-    /// Makes an image of a value that an operation seems to be, before it is made; bits that it seems to have, with
-    /// their fractional bits.
-    fn prepare(&mut self, g: &mut Graph, program: &Program, at: usize, shown: Option<&Shown>) -> Vec<(Vec<Lit>, i64)> {
+    /// Builds the affine image that an operation is likely to equal, before the operation is built. Returns its
+    /// expected bits and their number of fractional bits.
+    fn prepare(
+        &mut self,
+        g: &mut Graph,
+        program: &Program,
+        at: usize,
+        shown: Option<&SampleSignature>,
+    ) -> Vec<(Vec<Lit>, i64)> {
         let sum = program.sum(g, at);
         self.operands.clear();
         if sum.is_none() {
@@ -480,8 +484,8 @@ impl Search {
         likes
     }
 
-    /// Keeps the range of a value, and its gates as those of a sum if it is one; nothing of a value with one gate, if
-    /// it is only for the range.
+    /// Records the range of a value, and its gates as leaves if it is a sum. With `for_range` only, a value of one gate
+    /// is skipped.
     fn know_range(&mut self, g: &mut Graph, of: (usize, usize), for_range: bool) {
         let Some(value) = g.sums.value(of) else { return };
         let nodes: FxHashSet<u32> = value.bits.iter().map(|&bit| g.root(bit).node() as u32).collect();
@@ -508,11 +512,11 @@ impl Search {
         };
         let is_less = value.range.is_some() && value.range != all;
         nodes.iter().for_each(|&node| self.ranges_of.entry(node).or_default().push(self.ranges.len()));
-        self.ranges.push(Ranged { value: is_less.then_some(of), nodes });
+        self.ranges.push(BoundedWord { value: is_less.then_some(of), nodes });
     }
 
-    /// The gates that some gates are made of, as far as those where `ends` says so, or inputs: these are added to the
-    /// leaves. Nothing if there are too many.
+    /// Collects the gates below some gates up to inputs and gates for which `ends` is `true`, which are added to the
+    /// leaves. Returns `None` above a limit.
     fn deepened(
         &mut self,
         g: &Graph,
@@ -541,7 +545,7 @@ impl Search {
 
     /// Shows that two literals are equal over gates of values, where these are in their ranges.
     fn equal_over_values(&mut self, g: &mut Graph, at: usize, pair: (Lit, Lit), effort: Effort) -> bool {
-        // Gates of before this step that the newer one is made of.
+        // Older gates on which the newer gate depends.
         let (x, y) = (pair.0.node() as u32, pair.1.node() as u32);
         let mut found = Default::default();
         if x.max(y) as usize >= self.start
@@ -553,7 +557,7 @@ impl Search {
                 return true;
             }
         }
-        // What the operation is made of: gates that only some of its bits make may be older than the step, too.
+        // Operands of the operation; gates of single bits may also be older than the step.
         let mut found = Default::default();
         if self.operands.len() <= LEAVES
             && self.deepened(g, &[x, y], |search, node| search.operands.contains(&node), &mut found)
@@ -561,7 +565,7 @@ impl Search {
         {
             return true;
         }
-        // Sums that both are made of.
+        // Sums on which both gates depend.
         let mut found = Default::default();
         self.deepened(
             g,
@@ -571,8 +575,8 @@ impl Search {
         ) && self.over(g, at, pair, found, true, effort)
     }
 
-    /// Shows that two literals are equal over some leaves. With `more`, also where values are in their ranges of which
-    /// the two do not depend on every bit.
+    /// Proves that two literals are equal over some leaves. With `more`, assumes ranges also of values of which only
+    /// some bits are leaves.
     fn over(
         &mut self,
         g: &mut Graph,
@@ -585,12 +589,12 @@ impl Search {
         let mut nodes: Vec<u32> = if more { found.1.clone() } else { found.0.iter().copied().collect() };
         nodes.sort_unstable();
         let known = nodes.iter().filter_map(|node| self.ranges_of.get(node)).flatten();
-        // Values of which most bits are there first: others would take their place.
+        // Values of which most bits are leaves come first, as the number of ranges is limited.
         let missing = |known: usize| self.ranges[known].nodes.iter().filter(|node| !found.0.contains(node)).count();
         let known: BTreeSet<(usize, usize)> = known.map(|&known| (missing(known), known)).collect();
         let mut ranges = Vec::new();
         for (_, known) in known {
-            let Ranged { nodes, value } = self.ranges[known].clone();
+            let BoundedWord { nodes, value } = self.ranges[known].clone();
             if nodes.iter().any(|node| !found.0.contains(node)) {
                 let mut wider = found.clone();
                 let is_leaf = |node: &u32| self.sums.contains(node) || g.operands(*node).is_none();
@@ -605,10 +609,10 @@ impl Search {
             }
             ranges.extend(value);
         }
-        self.recorder.shown(g, at, Asked { pair, leaves: found.1, ranges }, MOST_LEAVES, effort.steps)
+        self.recorder.shown(g, at, SolverQuery { pair, leaves: found.1, ranges }, MOST_LEAVES, effort.steps)
     }
 
-    /// Returns `true` if bits are shown to be those of a value that was shown to be like it, as one of them is.
+    /// Returns `true` if all bits are proved equal to those of a value with an affine relation.
     fn place_all(&mut self, g: &mut Graph, at: usize, bits: &[Lit], frac: i64, likes: &[(Vec<Lit>, i64)]) -> bool {
         let mut pairs: Vec<Vec<(Lit, Lit)>> = likes
             .iter()
@@ -629,7 +633,7 @@ impl Search {
             .any(|pairs| pairs.into_iter().all(|pair| self.becomes_equal(g, at, pair, OF_LIKE)))
     }
 
-    /// Returns `true` if a literal of the value is another one, or is shown to be if their samples say so.
+    /// Returns `true` if a bit of the value equals another literal, or is proved equal because their samples agree.
     fn becomes_equal(&mut self, g: &mut Graph, at: usize, (own, other): (Lit, Lit), effort: Effort) -> bool {
         let (x, y) = (g.root(own), g.root(other));
         let is_alike = |search: &mut Search| x.is_known() && search.sampled(g, x) == search.sampled(g, y);
@@ -642,13 +646,14 @@ impl Search {
         if bit.node() == 0 || !bit.is_known() || self.known.contains(&(bit.node() as u32)) {
             return;
         }
-        if self.recorder.how != How::Recorded && self.recorder.is_done() {
+        if self.recorder.how != SearchMode::Recorded && self.recorder.is_done() {
             return;
         }
         let (key, flip) = normal(self.sampled(g, bit));
         let candidates = self.by_samples.get(&key).cloned().unwrap_or_default();
         let pair = |old: &Lit| (bit, old.flipped(flip));
-        // Many gates are hardly ever true: what is made of the same gates of before stands right behind these.
+        // Many gates are almost always false, so their samples do not distinguish them; candidates over the same older
+        // gates are preferred.
         let below = self.newest_below(g, bit);
         let mut near = candidates.clone();
         near.sort_by_key(|old| (old.node() < below, old.node()));
@@ -659,9 +664,9 @@ impl Search {
             || candidates.iter().take(CANDIDATES).any(|old| self.equal(g, at, pair(old), OF_VALUE));
     }
 
-    /// Returns `true` if a gate is a function of what the operation is made of.
+    /// Returns `true` if a gate is a function of the operation's operands.
     fn is_of_operands(&mut self, g: &Graph, gate: Lit) -> bool {
-        // A gate is made of older ones.
+        // A gate depends on older gates only.
         let oldest = self.operands.iter().copied().min().unwrap_or(0);
         let (mut seen, mut stack, mut is_function) = (FxHashSet::default(), vec![gate.node() as u32], true);
         while let Some(node) = stack.pop() {
@@ -680,7 +685,7 @@ impl Search {
         is_function
     }
 
-    /// The newest gate of before this step that a bit is made of.
+    /// Returns the newest gate before this step on which a bit depends.
     fn newest_below(&self, g: &Graph, bit: Lit) -> usize {
         let (mut seen, mut stack, mut newest) = (FxHashSet::default(), vec![bit.node()], 0);
         while let Some(node) = stack.pop() {
@@ -693,7 +698,7 @@ impl Search {
         newest
     }
 
-    /// Shows that two literals are equal, if that is possible with this effort, and makes them so.
+    /// Proves that two literals are equal within the effort, and merges them.
     fn equal(&mut self, g: &mut Graph, at: usize, pair: (Lit, Lit), effort: Effort) -> bool {
         let mut size = 0;
         if !self.failed.insert(pair) {
@@ -714,9 +719,9 @@ impl Search {
                 self.recorder.gates = self.recorder.gates.saturating_sub(size as u64 * words);
             }
             if is_tried || cut.is_whole || levels >= ASKED {
-                // Leaves that are no inputs may be what makes them differ: less is given to that.
+                // Leaves that are not inputs may cause a false difference, so the effort is smaller.
                 let steps = if cut.is_whole { effort.steps } else { effort.steps / 8 };
-                let asked = Asked { pair, leaves: cut.leaves, ranges: Vec::new() };
+                let asked = SolverQuery { pair, leaves: cut.leaves, ranges: Vec::new() };
                 if self.recorder.shown(g, at, asked, LEAVES, steps) {
                     return true;
                 }
@@ -728,8 +733,8 @@ impl Search {
         false
     }
 
-    /// The gates within some levels below two literals; nothing if there are more than `most`, or the step has taken
-    /// all that it may.
+    /// Returns the gates within some levels below two literals; `None` if there are more than `most`, or the budget of
+    /// the step is exhausted.
     fn cut(&mut self, g: &Graph, pair: (Lit, Lit), levels: usize, most: usize) -> Option<Cut> {
         let mut seen: FxHashSet<u32> = FxHashSet::default();
         let mut cut = Cut { leaves: Vec::new(), gates: 0, is_whole: true };
@@ -764,7 +769,7 @@ impl Search {
     }
 }
 
-/// The gates between two gates and some leaves; nothing if they are no functions of these.
+/// Returns the gates between two gates and some leaves; `None` if the gates also depend on others.
 fn between(g: &Graph, pair: [u32; 2], leaves: &[u32]) -> Option<FxHashSet<u32>> {
     let (mut seen, mut stack) = (FxHashSet::default(), pair.to_vec());
     while let Some(node) = stack.pop() {
@@ -790,13 +795,13 @@ struct Cut {
 #[derive(Clone, Copy)]
 enum Origin<'a> {
     Program(&'a Program),
-    /// A state machine, its text, and what is known of registers.
+    /// A state machine, its RTL file, and the equalities of its registers.
     Machine(&'a Machine, &'a Text<'a>, &'a Induction),
 }
 
 impl Origin<'_> {
-    /// Its gates.
-    fn compared(&self, made: Made<'_>) -> Result<Compared, String> {
+    /// Builds the gates of the origin.
+    fn compared(&self, made: ValueCallback<'_>) -> Result<Compared, String> {
         match *self {
             Origin::Program(model) => Compared::new(model, made),
             Origin::Machine(machine, text, induction) => Compared::new_machine(machine, text, (induction, true), made),
@@ -804,10 +809,10 @@ impl Origin<'_> {
     }
 }
 
-/// The model's gates, and a search that knows them.
+/// Builds the gates of the model, and the initial state of the search.
 ///
 /// # Errors
-/// What the checker objects to.
+/// The errors of the checker.
 fn begin(origin: &Origin<'_>, seed: u64) -> Result<(Compared, RefCell<Search>), String> {
     let search = RefCell::new(Search::new(seed));
     let compared = origin.compared(&mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
@@ -815,12 +820,12 @@ fn begin(origin: &Origin<'_>, seed: u64) -> Result<(Compared, RefCell<Search>), 
         let mut search = search.borrow_mut();
         search.learn(g, bits);
         search.samples.extend(g);
-        // The last program that is begun is the one that is made.
+        // The program that was begun last is the current one.
         let (number, kind) = match origin {
             Origin::Program(model) => (0, model.operations[at].kind),
             Origin::Machine(machine, ..) => (g.sums.programs.len() - 1, machine.kind(g.sums.programs.len() - 1, at)),
         };
-        if let Some(shown) = Shown::find(&search.samples, bits, kind) {
+        if let Some(shown) = SampleSignature::find(&search.samples, bits, kind) {
             search.own.entry(shown.direction).or_default().push(((number, at), shown));
         }
         Ok(())
@@ -828,36 +833,36 @@ fn begin(origin: &Origin<'_>, seed: u64) -> Result<(Compared, RefCell<Search>), 
     Ok((compared, search))
 }
 
-/// Drops the image of a place if nothing was made of it; whether that was so.
+/// Drops the unused image of a place; returns `true` if there was one.
 fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
     let is_unused = !std::mem::take(&mut g.sums.unused).is_empty();
     place.filter(|_| is_unused).into_iter().for_each(|place| place.images.clear());
     is_unused
 }
 
-/// Returns the records by which the checker sees that this is the model, over what was built before; and whether it has
-/// images that nothing was made of, which are not among it.
+/// Returns the records with which the checker proves a side equal to the model, and `true` if unused images were
+/// dropped.
 ///
 /// # Errors
-/// What the checker objects to.
+/// The errors of the checker.
 fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<(Step, bool), String> {
     let how = search.borrow().recorder.how;
     search.borrow_mut().begin(how, &compared.graph);
     let own = std::mem::take(&mut search.borrow_mut().own);
     search.borrow_mut().before = own;
-    // What its values will show.
+    // Expected signatures of the values of the side.
     let mut all = Vec::new();
     let mut samples = Samples::new(search.borrow().seed);
     let mut show = |program: &Program, g: &Graph, at: usize, bits: Option<&[Lit]>| {
         samples.extend(g);
-        all.extend(bits.map(|bits| Shown::find(&samples, bits, program.operations[at].kind)));
+        all.extend(bits.map(|bits| SampleSignature::find(&samples, bits, program.operations[at].kind)));
         Ok(())
     };
     match side {
         Side::Program(program) => {
             Compared::new(program, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
         }
-        Side::Beside(program, _) => {
+        Side::MachineProgram(program, _) => {
             compared.clone().follow(side, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
         }
         Side::Text(..) => {}
@@ -888,7 +893,7 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     let mut search = search.borrow_mut();
     let g = &mut compared.graph;
     has_unused |= drop_unused(g, search.recorder.places.get_mut(&all.len().saturating_sub(1)));
-    // What is open at the outputs gets more: most of it where nothing follows.
+    // Undecided outputs get a larger effort, the largest one in the last step.
     let effort = if matches!(side, Side::Text(..)) { OF_OUTPUT } else { OF_LIKE };
     let pairs: Vec<(Lit, Lit)> = compared.found.concat().into_iter().zip(compared.expected.concat()).collect();
     search.recorder.bits = compared.found.concat();
@@ -906,22 +911,21 @@ fn finished(recorder: &mut Recorder) -> BTreeMap<usize, Place> {
     places
 }
 
-/// Map between two graphs of equal gates, the second of which lacks some affine images.
-struct Renamed<'a> {
+/// Map between two graphs of equal gates, where the second one lacks some affine images.
+struct LiteralMap<'a> {
     old: &'a Graph,
-    /// Inputs of the old one that have no name yet, the last one first, and how many gates of the new one were looked
-    /// at.
+    /// Unmapped inputs of the old graph, the last one first, and number of visited gates of the new one.
     inputs: Vec<u32>,
     looked_at: usize,
     names: FxHashMap<u32, Lit>,
 }
 
-impl Renamed<'_> {
+impl LiteralMap<'_> {
     /// Maps a literal of the old graph to the new one; `None` if the new graph lacks it.
     fn name(&mut self, g: &Graph, lit: Lit) -> Option<Lit> {
-        // Inputs that were made since, in their order.
+        // Inputs of the new graph in their order.
         for node in self.looked_at as u32..g.count() as u32 {
-            if node > 1 && g.made_of(node).is_none() {
+            if node > 1 && g.created_from(node).is_none() {
                 self.names.insert(self.inputs.pop()?, Lit(node << 1));
             }
         }
@@ -934,7 +938,7 @@ impl Renamed<'_> {
                 continue;
             }
             let root = self.old.root(Lit(node << 1));
-            let needed: Vec<Lit> = match self.old.made_of(node) {
+            let needed: Vec<Lit> = match self.old.created_from(node) {
                 Some((a, b)) => vec![a, b],
                 None => Vec::new(),
             };
@@ -963,28 +967,28 @@ impl Renamed<'_> {
     }
 }
 
-/// The records again without the images that were dropped, over gates that have other numbers without them; and whether
-/// others are of no use now.
+/// Returns the records without the dropped images, renumbered for the gates without them, and `true` if further images
+/// became unused.
 fn rewritten(
     origin: &Origin<'_>,
     sides: &[Side<'_>],
     old: &Graph,
     steps: &[Step],
 ) -> Result<(Compared, Vec<Step>, bool), String> {
-    let inputs = (2..old.count() as u32).rev().filter(|&node| old.made_of(node).is_none()).collect();
+    let inputs = (2..old.count() as u32).rev().filter(|&node| old.created_from(node).is_none()).collect();
     let mut renamed =
-        Renamed { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE), (1, Lit::UNKNOWN)]) };
+        LiteralMap { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE), (1, Lit::UNKNOWN)]) };
     let mut compared = origin.compared(&mut |_, _, _| Ok(()))?;
     let (mut out, mut has_unused) = (Vec::new(), false);
     for (side, step) in sides.iter().zip(steps) {
-        let mut recorder = Recorder { steps: u64::MAX, ..Recorder::new(How::Recorded) };
+        let mut recorder = Recorder { steps: u64::MAX, ..Recorder::new(SearchMode::Recorded) };
         let mut again = |g: &mut Graph, recorder: &mut Recorder, at: usize| {
             for record in step.places.get(&at).map_or(&[][..], |place| &place.records) {
                 let Some(other) = renamed.name(g, record.other) else { continue };
                 let leaf = |&leaf: &u32| renamed.name(g, Lit(leaf << 1)).map(|lit| lit.node() as u32);
                 let Some(leaves) = record.leaves.iter().map(leaf).collect() else { continue };
                 let Some(&bit) = recorder.bits.get(record.bit) else { continue };
-                let asked = Asked { pair: (g.root(bit), g.root(other)), leaves, ranges: record.ranges.clone() };
+                let asked = SolverQuery { pair: (g.root(bit), g.root(other)), leaves, ranges: record.ranges.clone() };
                 if asked.pair.0 != asked.pair.1 {
                     let most = if record.reason == Reason::Exhaustion { MOST_LEAVES } else { 0 };
                     recorder.shown(g, at, asked, most, ASKED_AGAIN);
@@ -1029,17 +1033,16 @@ pub struct Recorded {
     pub certificate: Certificate,
     /// `true` if it shows each output; of a state machine each equality that it needs.
     pub shown: Vec<bool>,
-    /// Bit of a register that each of these is about, as the checker counts them; nothing for outputs, and for
-    /// programs.
+    /// Register bit of each expected word, in the checker's numbering; `None` for outputs, and for programs.
     pub(super) claimed: Vec<Option<usize>>,
 }
 
 /// A program with its file name, or the text.
 type Named<'a> = (Option<&'a String>, Side<'a>);
 
-/// The steps over these sides to the last one, and what they show. A program between that there is nothing to record of
-/// is left out: its neighbours are compared. With `keep_bare` it stays if it makes gates that were not there: later
-/// ones may be compared with these.
+/// Returns the steps over these sides, and the outputs that they prove. An intermediate program without records is
+/// dropped, and its neighbours are compared. With `keep_bare` it is kept if it creates gates, as later sides may be
+/// compared with these.
 fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) -> Result<Recorded, String> {
     let (mut compared, mut search) = begin(origin, seed)?;
     let (mut sides, mut steps, mut has_unused): (Vec<Named<'_>>, Vec<Step>, bool) = (Vec::new(), Vec::new(), false);
@@ -1056,7 +1059,7 @@ fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) 
                 has_unused |= unused;
                 sides.push((name, side));
                 let is_bare = before.is_some() && made.places.is_empty();
-                let feeds = if let Side::Beside(_, feeds) = side { feeds.to_vec() } else { Vec::new() };
+                let feeds = if let Side::MachineProgram(_, feeds) = side { feeds.to_vec() } else { Vec::new() };
                 steps.push(Step { program: name.cloned(), is_bare, feeds, ..made });
             }
         }
@@ -1070,7 +1073,7 @@ fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) 
             break;
         }
         let (again, made, unused) = rewritten(origin, &sides, &compared.graph, &steps)?;
-        // Numbers of gates are those of the first writing still.
+        // The numbers of gates are still those of the first recording.
         for (old, new) in steps.iter_mut().zip(&made) {
             for (at, place) in &mut old.places {
                 place.images = new.places.get(at).map_or(Vec::new(), |place| place.images.clone());
@@ -1092,11 +1095,11 @@ fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) 
     Ok(Recorded { shown: shown(&compared), claimed: compared.claimed, certificate })
 }
 
-/// Records a certificate for a text, over programs between with their file names if there are any: that one of several
-/// ways which shows the most outputs. `sample_timing` is that of a text that does not take a sample at every clock.
+/// Records a certificate for an RTL file, over intermediate programs with their file names: the one that proves most
+/// outputs among several variants. `sample_timing` is that of an RTL file with an initiation interval above one.
 ///
 /// # Errors
-/// What the checker objects to in the text or a program.
+/// The errors of the checker about the RTL file or a program.
 pub fn record(
     model: &Program,
     between: &[(String, Program)],
@@ -1106,7 +1109,7 @@ pub fn record(
     let text = (None, Side::Text(text, sample_timing));
     let programs = between.iter().map(|(name, program)| (Some(name), Side::Program(program)));
     let sides: Vec<_> = programs.chain([text]).collect();
-    // What functional units compute is recorded in the last program, whether something is recorded of it or not.
+    // The last program contains the values of functional units, so it is always kept.
     let mut ways =
         vec![(0, SEEDS[0], sample_timing.is_some()), (0, SEEDS[0], sample_timing.is_none()), (0, SEEDS[1], false)];
     if between.is_empty() {
@@ -1122,19 +1125,19 @@ pub fn record(
 }
 
 /// A program beside a state machine: its file name, and the elements of the machine that its inputs are.
-pub type Beside = (String, Program, Vec<usize>);
+pub type SideProgram = (String, Program, Vec<usize>);
 
-/// Records a certificate for the text of a state machine.
+/// Records a certificate for the RTL file of a state machine.
 ///
 /// # Errors
-/// What the checker objects to in the text or the induction.
+/// The errors of the checker about the RTL file or the induction.
 pub(super) fn record_machine(
     machine: &Machine,
-    beside: &[Beside],
+    beside: &[SideProgram],
     text: &Text<'_>,
     induction: &Induction,
 ) -> Result<Recorded, String> {
-    let programs = beside.iter().map(|(name, program, feeds)| (Some(name), Side::Beside(program, feeds)));
+    let programs = beside.iter().map(|(name, program, feeds)| (Some(name), Side::MachineProgram(program, feeds)));
     let sides: Vec<_> = programs.chain([(None, Side::Text(text, None))]).collect();
     // Most machines need no program, but pipelines whose registers were moved.
     let mut ways = vec![(0, false), (beside.len(), false), (0, true)];
@@ -1166,31 +1169,34 @@ fn best_of(ways: impl Iterator<Item = Result<Recorded, String>>) -> Result<Recor
     best.ok_or_else(|| "nothing was recorded".to_owned())
 }
 
-/// A program as the checker reads it; nothing if JSON has no words for it, or the checker reads no such thing.
-fn read_program(model: &Model) -> Option<Program> {
+/// Converts a program for the checker; `None` if ALIR JSON or the checker cannot represent it.
+fn to_checker_program(model: &Model) -> Option<Program> {
     let mut bytes = Vec::new();
     alir_formats::prepare(model, Target::Alir4).ok()?.write(&mut bytes).ok()?;
     Program::read(&bytes).ok()
 }
 
-/// Units of work for an operation of a program, and for a gate that is looked at.
+/// Ticks for an operation of a program, and for a visited gate.
 const UNITS: (u64, u64) = (3_000, 2);
-/// Units of work for a step of the solver, with what is looked at before.
+/// Ticks for a step of the solver, including the preparation of the query.
 const ASKING: u64 = 2 * STEP.0;
-/// Parts of the solver's steps with which equalities are looked for one after another: most need few.
+/// Divisors of the solver's steps in successive rounds: most equalities need few steps.
 const PARTS: [u64; 2] = [10, 1];
 
-/// Proves that the last of some programs is equal to the model, by way of the programs before it, without recording a
+/// Proves that the last of some programs is equal to the model, through the programs before it, without recording a
 /// certificate.
 ///
-/// Returns whether that is proved, the shared gates as far as they were built, and the ticks spent. `most` is the
-/// budget of ticks for comparing one program, `all` that of the whole; a program whose gates would exceed the rest of
-/// `all` is not built, and there are no shared gates then.
-pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<Shared>, u64) {
+/// Returns `true` if that is proved, the shared gates if they were built, and the ticks spent. `most` is the budget of
+/// ticks for comparing one program, `all` that of the whole. A program whose gates would exceed the rest of `all` is
+/// not built; then no shared gates are returned.
+pub(super) fn prove_chain(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<GateContext>, u64) {
     let (mut spent, mut last) = (0, None);
     for part in PARTS {
         let left = all.saturating_sub(spent);
-        let Some(mut shared) = Shared::within(model, How::Within { part, most: most.min(left) }, left) else { break };
+        let Some(mut shared) = GateContext::within(model, SearchMode::Within { part, most: most.min(left) }, left)
+        else {
+            break;
+        };
         let follows = programs.iter().all(|program| {
             let follows = spent + UNITS.0 * program.nodes().len() as u64 <= all && shared.follow(program);
             spent += shared.spent();
@@ -1205,74 +1211,74 @@ pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (
 }
 
 /// The gates of a program, and of all that was compared with it.
-pub(super) struct Shared {
+pub(super) struct GateContext {
     compared: Compared,
     search: RefCell<Search>,
-    /// Units of work for what was made and nobody has counted.
+    /// Ticks that are not reported yet.
     unpaid: u64,
 }
 
-impl Shared {
-    /// The gates of a program; nothing if the checker reads no such program, or they take more units of work than are
-    /// left.
-    pub(super) fn new(program: &Model, left: u64) -> Option<Shared> {
-        Shared::within(program, How::Within { part: PARTS[0], most: 0 }, left)
+impl GateContext {
+    /// Builds the gates of a program; `None` if the checker does not support it, or it exceeds the remaining ticks.
+    pub(super) fn new(program: &Model, left: u64) -> Option<GateContext> {
+        GateContext::within(program, SearchMode::Within { part: PARTS[0], most: 0 }, left)
     }
 
     /// Builds the gates of a program, with equalities searched in this mode.
-    fn within(program: &Model, how: How, left: u64) -> Option<Shared> {
+    fn within(program: &Model, how: SearchMode, left: u64) -> Option<GateContext> {
         let unpaid = UNITS.0 * program.nodes().len() as u64;
         if unpaid > left {
             return None;
         }
-        let (compared, search) = begin(&Origin::Program(&read_program(program)?), SEEDS[0]).ok()?;
+        let (compared, search) = begin(&Origin::Program(&to_checker_program(program)?), SEEDS[0]).ok()?;
         search.borrow_mut().recorder = Recorder::new(how);
-        Some(Shared { compared, search, unpaid })
+        Some(GateContext { compared, search, unpaid })
     }
 
-    /// Adds those of another one; whether that takes no more than it may.
+    /// Adds the gates of another program; returns `true` if that stays within the budget.
     fn follow(&mut self, program: &Model) -> bool {
         self.unpaid += UNITS.0 * program.nodes().len() as u64;
-        read_program(program).is_some_and(|read| step(&mut self.compared, &self.search, &Side::Program(&read)).is_ok())
+        to_checker_program(program)
+            .is_some_and(|read| step(&mut self.compared, &self.search, &Side::Program(&read)).is_ok())
     }
 
-    /// Returns `true` if a text, as the checker reads it clock by clock, is the program, within about so many units of
-    /// work.
-    pub(super) fn is_text(&mut self, source: &str, top: &str, sample_timing: &SampleTiming, most: u64) -> bool {
-        self.search.get_mut().recorder = Recorder::new(How::Within { part: 1, most });
+    /// Returns `true` if an RTL file, simulated cycle by cycle by the checker, is proved equal to the program within a
+    /// budget of about `most` ticks.
+    pub(super) fn matches_rtl(&mut self, source: &str, top: &str, sample_timing: &SampleTiming, most: u64) -> bool {
+        self.search.get_mut().recorder = Recorder::new(SearchMode::Within { part: 1, most });
         let text = Text::read(source).and_then(|text| if text.name() == top { Ok(text) } else { text.elaborate(top) });
         let Ok(text) = text else { return false };
         let made = step(&mut self.compared, &self.search, &Side::Text(&text, Some(sample_timing)));
         made.is_ok() && self.compared.open().next().is_none()
     }
 
-    /// Begins with a design, within about so many units of work.
+    /// Starts the comparison of a design with a budget of about `most` ticks.
     pub(super) fn begin(&mut self, most: u64) {
-        self.search.get_mut().begin(How::Within { part: PARTS[0], most }, &self.compared.graph);
+        self.search.get_mut().begin(SearchMode::Within { part: PARTS[0], most }, &self.compared.graph);
     }
 
-    /// Returns `true` if as much was looked at as may be.
+    /// Returns `true` if the budget is exhausted.
     pub(super) fn is_done(&mut self) -> bool {
         self.search.get_mut().recorder.is_done()
     }
 
-    /// The units of work that were spent since, and what nobody has counted before.
+    /// Returns the ticks spent since the last call.
     pub(super) fn spent(&mut self) -> u64 {
         let recorder = &self.search.get_mut().recorder;
         std::mem::take(&mut self.unpaid) + recorder.spent + UNITS.1 * (recorder.most - recorder.gates)
     }
 
-    /// The gates.
+    /// Returns the gates.
     pub(super) fn graph(&mut self) -> &mut Graph {
         &mut self.compared.graph
     }
 
-    /// Bits of an input element.
+    /// Returns the bits of an input element.
     pub(super) fn input(&self, element: usize) -> &[Lit] {
         &self.compared.inputs[element]
     }
 
-    /// Bits of an output of the first program.
+    /// Returns the bits of an output of the first program.
     pub(super) fn output(&self, output: usize) -> Vec<Lit> {
         self.compared.expected[output].clone()
     }
@@ -1286,7 +1292,7 @@ impl Shared {
         bits.iter().map(|&bit| g.root(bit)).collect()
     }
 
-    /// Returns `true` if an output is what it should be, with all that is left of the work.
+    /// Returns `true` if an output is proved to have the expected bits, with the whole remaining budget.
     pub(super) fn are_equal(&mut self, expected: &[Lit], found: &[Lit]) -> bool {
         let (g, search) = (&mut self.compared.graph, self.search.get_mut());
         search.recorder.bits = found.to_vec();
@@ -1295,14 +1301,14 @@ impl Shared {
     }
 }
 
-/// A line of numbers.
+/// Appends a line of numbers.
 fn numbers(out: &mut String, word: &str, numbers: &[usize]) {
     out.push_str(word);
     numbers.iter().for_each(|number| _ = write!(out, " {number}"));
     out.push('\n');
 }
 
-/// The lines of the file of a certificate.
+/// Returns the content of a certificate file.
 pub fn text(certificate: &Certificate) -> String {
     let mut out = format!("{HEAD}\n");
     if let Some(case) = &certificate.case {
@@ -1377,18 +1383,18 @@ mod tests {
     use alir_testing::random::{self, Profile, Recipe};
     use num_bigint::BigInt;
 
-    /// Small programs, and some of any width.
+    /// Returns a random program, small or of any width.
     fn drawn(seed: u64) -> Model {
         if seed.is_multiple_of(4) { random::model(seed) } else { Recipe::seeded(Profile::TINY, 24, seed).build() }
     }
 
-    /// The checker's gates of a program, for random inputs, are what the golden interpreter says.
+    /// The checker's gates of a program agree with the reference interpreter for random inputs.
     #[test]
     fn the_checkers_gates_agree_with_the_golden_interpreter() {
         let (mut compared_outputs, mut recorded) = (0, 0);
         for seed in 0..300 {
             let model = drawn(seed);
-            let Some(same) = read_program(&model) else { continue };
+            let Some(same) = to_checker_program(&model) else { continue };
             let Ok(mut compared) = Compared::new(&same, &mut |_, _, _| Ok(())) else { continue };
             compared.follow(&Side::Program(&same), &mut |_, _, _| Ok(())).unwrap();
             compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
@@ -1403,7 +1409,7 @@ mod tests {
         assert!(compared_outputs > 10_000 && recorded < 10, "{compared_outputs} {recorded}");
     }
 
-    /// So are those of a text, as it is read, in both languages with all kinds of ports.
+    /// The checker's gates of RTL files agree with it too, in both languages with all kinds of ports.
     #[test]
     fn the_checkers_reading_of_texts_agrees_with_the_golden_interpreter() {
         use alir_hdl::Language;
@@ -1411,7 +1417,7 @@ mod tests {
         let mut compared_outputs = 0;
         for seed in 0..160u64 {
             let model = drawn(seed);
-            let Some(same) = read_program(&model) else { continue };
+            let Some(same) = to_checker_program(&model) else { continue };
             let (optimised, _) = alir_opt::passes::run(&model, alir_opt::passes::pipeline((seed % 3) as u8));
             let schedule = match seed / 3 % 4 {
                 0 => alir_opt::schedule::Schedule::combinational(optimised.nodes().len()),
@@ -1452,7 +1458,7 @@ mod tests {
         assert!(compared_outputs > 50_000, "{compared_outputs}");
     }
 
-    /// Values of gates for 64 assignments.
+    /// Returns the values of gates for 64 assignments.
     fn values(g: &Graph) -> Vec<u64> {
         let mut random = SplitMix::new(7);
         g.values(|| random.word())
@@ -1462,7 +1468,7 @@ mod tests {
         values[lit.node()] ^ if lit.is_negated() { u64::MAX } else { 0 }
     }
 
-    /// Returns `true` if all gates are what they are known to be.
+    /// Asserts that all gates agree with their equivalent literals.
     fn assert_sound(g: &Graph, what: &str) {
         let values = values(g);
         for node in 0..g.count() as u32 {
@@ -1470,7 +1476,8 @@ mod tests {
         }
     }
 
-    /// For 64 assignments, the second side is what the golden interpreter says; how many outputs.
+    /// Asserts that the second side agrees with the reference interpreter for 64 assignments; returns the number of
+    /// outputs.
     fn agrees(model: &Model, compared: &Compared, what: &str) -> usize {
         let values = values(&compared.graph);
         let code = |bits: &[Lit], kif: Kif, at: usize| {
@@ -1494,13 +1501,13 @@ mod tests {
         Kif { signed, int, frac }
     }
 
-    /// A program of three inputs of seven bits; `made` gives the value of its only output.
+    /// Returns a program of three inputs of seven bits; `made` returns the value of its only output.
     fn three_inputs(made: impl Fn(&mut Builder, [ValueId; 3]) -> ValueId) -> Program {
         let mut b = Builder::new(vec![0; 3]);
         let inputs = [0, 1, 2].map(|input| b.op(Op::Input { input }, Interval::full(kif(true, 6, 0))));
         let source = Some(made(&mut b, inputs));
         b.output(Output { source, shift: 0, neg: false });
-        read_program(&b.finish().expect("a program")).expect("JSON has words for it")
+        to_checker_program(&b.finish().expect("a program")).expect("JSON has words for it")
     }
 
     /// `2 x + y - z + 1` is rectified, 1 is added, and three bits are dropped.
@@ -1510,13 +1517,13 @@ mod tests {
             let sum = b.op(Op::Sub { a: sum, b: z, shift: 0 }, Interval::full(kif(true, 8, 0)));
             let sum = b.op(Op::AddConst { x: sum, value: 1.into(), shift: 0 }, Interval::full(kif(true, 9, 0)));
             let positive = b.op(Op::Relu { x: sum }, Interval::full(kif(false, 9, 0)));
-            // What it is for numbers that the sum never is does not matter: it overflows there.
+            // The value for numbers that the sum never has is irrelevant: it overflows there.
             let more = b.op(Op::AddConst { x: positive, value: 1.into(), shift: 0 }, Interval::full(kif(false, 8, 0)));
             b.op(Op::Quantise { x: more, shift: 0 }, Interval::full(kif(false, 9, -3)))
         })
     }
 
-    /// All is added ahead of the rectifier, by taking the negative of the sum from it.
+    /// Adds the constants before the rectifier, by subtracting the negative of the sum.
     fn rounded_ahead(plus: i64) -> Program {
         three_inputs(move |b, [x, y, z]| {
             let sum = b.op(Op::Sub { a: z, b: x, shift: 1 }, Interval::full(kif(true, 8, 0)));
@@ -1533,15 +1540,15 @@ mod tests {
         Ok(compared.open().next().is_none())
     }
 
-    /// The only step from one program to another one, and whether it shows all outputs.
+    /// Returns the only step from one program to another, and `true` if it proves all outputs.
     fn made(first: &Program, second: &Program) -> (Step, bool) {
         let Recorded { mut certificate, shown, .. } =
             recorded(&Origin::Program(first), &[(None, Side::Program(second))], 1, false).unwrap();
         (certificate.steps.remove(0), shown.into_iter().all(|shown| shown))
     }
 
-    /// A value that is the negative of another one and a constant is its image, and what both are made into is compared
-    /// over the one, where it is in its range.
+    /// A value that is the negative of another one plus a constant is its affine image; functions of both are compared
+    /// over the other value within its range.
     #[test]
     fn what_is_made_of_an_image_is_compared_over_its_value_in_its_range() {
         let (first, second, other) = (rounded_behind(), rounded_ahead(2), rounded_ahead(3));
@@ -1551,13 +1558,13 @@ mod tests {
         let images = step.places.values().flat_map(|place| &place.images).filter(|image| image.minus).count();
         let ranges = step.places.values().flat_map(|place| &place.records).filter(|r| !r.ranges.is_empty()).count();
         assert!(images > 0 && ranges > 0, "{images} images, {ranges} records with ranges");
-        // A sum that is one more is no such thing.
+        // A sum that is larger by one is not equal.
         assert_ne!(replayed(&first, &other, &step), Ok(true));
         assert_ne!(replayed(&first, &other, &made(&first, &other).0), Ok(true));
     }
 
-    /// Each image and each record with another number, with more than it needs or with less: refused, but where the
-    /// definition of an image is another one that is of use as well.
+    /// Changes each image and each record by a number, an addition or an omission: all are rejected, except an image
+    /// whose new definition is also useful.
     #[test]
     fn what_is_not_needed_or_does_not_hold_is_refused() {
         let (first, second, other) = (rounded_behind(), rounded_ahead(2), rounded_ahead(3));
@@ -1600,9 +1607,9 @@ mod tests {
                 change("no such bit", &|record| record.bit = 1_000);
                 change("leaves left out", &|record| record.leaves.truncate(1));
                 change("leaves out of order", &|record| record.leaves.reverse());
-                change("a leaf that is not there", &|record| record.leaves.push(1_000_000));
+                change("a leaf that does not exist", &|record| record.leaves.push(1_000_000));
                 change("ranges left out", &|record| record.ranges.clear());
-                change("a range that is not there", &|record| record.ranges.push((9, 9)));
+                change("a range that does not exist", &|record| record.ranges.push((9, 9)));
                 change("a range that is not needed", &|record| record.ranges.insert(0, (0, 0)));
                 let twice = |step: &mut Step| {
                     let records = &mut step.places.get_mut(&at).unwrap().records;
@@ -1611,7 +1618,7 @@ mod tests {
                 corrupted(&twice, "a record twice");
             }
             let moved = |step: &mut Step| _ = step.places.remove(&at).map(|place| step.places.insert(1_000, place));
-            corrupted(&moved, "a place that is not there");
+            corrupted(&moved, "a place that does not exist");
         }
         assert!(refused > 30, "{refused}");
     }
@@ -1656,8 +1663,8 @@ mod tests {
         assert!(refused > 200, "{refused}");
     }
 
-    /// An exclusive or of a gate that is found to be the complement of an older one is made of other gates than that of
-    /// the older one, and is found all the same.
+    /// An exclusive or with an operand that becomes the complement of an older gate is built from other gates than that
+    /// of the older gate, and is merged with it.
     #[test]
     fn an_exclusive_or_is_one_gate_whichever_operand_is_negated() {
         let mut g = Graph::new();
@@ -1669,7 +1676,7 @@ mod tests {
         assert_eq!((g.xor(old, a), g.xor(old, !a), g.count()), (!first, first, count));
     }
 
-    /// Two terms that are found to be the same after sums were made of them are one from the next program on.
+    /// Two terms that become equal after sums were built over them are merged in the next program.
     #[test]
     fn terms_that_become_the_same_are_one_in_the_next_program() {
         let bit = Interval::full(kif(false, 1, 0));
@@ -1704,7 +1711,7 @@ mod tests {
         let leaves = vec![p.node() as u32, q.node() as u32];
         let record = Record { bit: 0, other: p, leaves, ranges: vec![], reason: Reason::Exhaustion };
         record.apply(&mut compared.graph, again).unwrap();
-        // The sums are not looked at again in this program.
+        // Sums are not compared again in the same program.
         assert!(!compared.is_shown(0));
         let found = compared.found[0].clone();
         compared.follow(&Side::Program(&first), &mut |_, _, _| Ok(())).unwrap();
@@ -1712,8 +1719,8 @@ mod tests {
         assert!(found.iter().zip(&compared.expected[0]).all(same));
     }
 
-    /// The low and the high bits of a number, added to something one after the other, are the number added to it: known
-    /// from the next program on. Other bits of it are not.
+    /// A sum of the low and the high bits of a number equals the number, from the next program on; a sum of other bits
+    /// does not.
     #[test]
     fn a_number_that_was_taken_apart_is_its_halves() {
         let full = |signed, int, frac| Interval::full(kif(signed, int, frac));
@@ -1743,18 +1750,18 @@ mod tests {
         }
     }
 
-    /// Programs that optimisation leaves are shown to be the one before, and only what is equal becomes one gate.
+    /// Each optimised program is proved equal to the previous one, and only equal values become one gate.
     #[test]
     fn optimised_programs_are_shown_one_after_another() {
         let (mut outputs, mut shown, mut images, mut ranges, mut gone_over) = (0, 0, 0, 0, 0);
         for seed in 0..60 {
             let model = drawn(4 * seed + 1);
-            let Some(first) = read_program(&model) else { continue };
+            let Some(first) = to_checker_program(&model) else { continue };
             let mut current = model;
             let mut programs = Vec::new();
             for name in alir_opt::passes::pipeline((1 + seed % 2) as u8) {
                 let (next, _) = alir_opt::passes::run(&current, &[name]);
-                let Some(second) = read_program(&next).filter(|_| next != current) else { continue };
+                let Some(second) = to_checker_program(&next).filter(|_| next != current) else { continue };
                 programs.push(second);
                 current = next;
             }
@@ -1767,7 +1774,7 @@ mod tests {
             let mut again = Compared::new(&first, &mut |_, _, _| Ok(())).unwrap();
             for (at, step) in found.certificate.steps.iter().enumerate() {
                 let is_last = at + 1 == found.certificate.steps.len();
-                assert!(is_last || !step.places.is_empty(), "seed {seed}: a program that nothing is recorded of");
+                assert!(is_last || !step.places.is_empty(), "seed {seed}: a program without records");
                 let (_, side) = sides.iter().find(|side| side.0 == step.program.as_ref()).expect("one of them");
                 images += step.places.values().map(|place| place.images.len()).sum::<usize>();
                 let records = step.places.values().flat_map(|place| &place.records);
@@ -1792,19 +1799,19 @@ mod tests {
             for name in alir_opt::passes::pipeline((1 + seed % 2) as u8) {
                 programs.push(alir_opt::passes::run(programs.last().unwrap(), &[name]).0);
             }
-            if read_program(&model).is_none() || programs.iter().any(|made| read_program(made).is_none()) {
+            if to_checker_program(&model).is_none() || programs.iter().any(|made| to_checker_program(made).is_none()) {
                 continue;
             }
-            let (is_shown, _, spent) = shows(&model, &programs, u64::MAX, u64::MAX);
+            let (is_shown, _, spent) = prove_chain(&model, &programs, u64::MAX, u64::MAX);
             tried += 1;
             shown += u32::from(is_shown);
-            let nothing = shows(&model, &programs, u64::MAX, 0);
+            let nothing = prove_chain(&model, &programs, u64::MAX, 0);
             assert!(spent > 0 && !nothing.0 && nothing.2 == 0);
             let Some(other) = alir_testing::random::with_a_sum_for_a_difference(&model).filter(|other| *other != model)
             else {
                 continue;
             };
-            if read_program(&other).is_some() && shows(&other, &programs, u64::MAX, u64::MAX).0 {
+            if to_checker_program(&other).is_some() && prove_chain(&other, &programs, u64::MAX, u64::MAX).0 {
                 let mut rng = SplitMix::new(seed);
                 for _ in 0..200 {
                     let codes = alir_core::ir::draw_inputs(&model, &mut rng);
@@ -1818,8 +1825,8 @@ mod tests {
         assert!(shown * 20 >= tried * 19 && tried > 30 && differ > 10, "{shown} of {tried}, {differ}");
     }
 
-    /// Gates that records and sums make equal between two different programs are equal: gates with one root have the
-    /// same samples.
+    /// Gates that records and sums merge between two different programs are equal: gates with one root have the same
+    /// samples.
     #[test]
     fn only_what_is_equal_becomes_one_gate() {
         for seed in 0..200 {
@@ -1847,7 +1854,9 @@ mod tests {
                 other.table(table.clone());
             }
             let Ok(other) = other.finish() else { continue };
-            let (Some(first), Some(second)) = (read_program(&model), read_program(&other)) else { continue };
+            let (Some(first), Some(second)) = (to_checker_program(&model), to_checker_program(&other)) else {
+                continue;
+            };
             let name = "other".to_owned();
             let Ok(found) = recorded(&Origin::Program(&first), &[(Some(&name), Side::Program(&second))], 1, false)
             else {
@@ -1858,7 +1867,10 @@ mod tests {
             certificate.steps.push(Step::default());
             let read = Certificate::read(&text(&certificate));
             if certificate.steps[0].places.is_empty() {
-                assert!(read.is_err_and(|why| why.contains("a program that nothing is recorded of")), "seed {seed}");
+                assert!(
+                    read.is_err_and(|why| why.contains("a program without records that is not marked as bare")),
+                    "seed {seed}"
+                );
                 continue;
             }
             let read = read.unwrap();

@@ -240,16 +240,16 @@ mod tests {
             if module.ports.iter().any(|p| p.width == 0) {
                 continue;
             }
-            let judge = |graph: &Aig, latency| {
+            let verdict_of = |graph: &Aig, latency| {
                 let rtl = rtl(graph, &module, &|_| None).unwrap();
                 let request = Request { latency: Some(latency), gates_only: true, ..Request::default() };
                 prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict
             };
-            assert_eq!(judge(&graph, latency), Verdict::Proved, "seed {seed}");
+            assert_eq!(verdict_of(&graph, latency), Verdict::Proved, "seed {seed}");
             let mut changed = Aig::new();
             let outputs = graph.outputs().len();
             copy(&graph, &mut changed, seed as usize % outputs);
-            assert!(matches!(judge(&changed, latency), Verdict::Differs { .. }), "seed {seed}");
+            assert!(matches!(verdict_of(&changed, latency), Verdict::Differs { .. }), "seed {seed}");
         }
     }
 

@@ -60,14 +60,6 @@ impl Arithmetic<'_> {
         Ok(total)
     }
 
-    /// The value of a one-bit word that is a constant.
-    pub fn truth(&self, x: &Word) -> Option<bool> {
-        match x {
-            Word::One(f) => self.0.as_const(*f).map(|v| v & 1 == 1),
-            Word::Many(..) => None,
-        }
-    }
-
     /// A constant of `width` bits.
     ///
     /// # Errors

@@ -1,18 +1,18 @@
-//! The proof: a design against a model.
+//! Equivalence proof of a design and a model.
 //!
 //! A signal named `v17` is a candidate for operation 17 of the model, at any stage. Its gates from the RTL are compared
 //! with the model's; if they are equal, the model's gates replace them. A name is only a hint: a signal that does not
 //! match keeps its own gates. So each comparison is small, and the last one, of the outputs, is the theorem.
 //!
-//! Time: outputs are looked at now, inputs `latency` clock edges ago. An input of any other moment is another free
-//! variable, so that a path with a register too few or too many cannot be proved and shows in the counterexample.
-//! With a clock enable the statement is about the clocks that are enabled: every register must hold without it. With a
-//! reset it is about the time since the last one: every register that the reset touches must become zero.
+//! Time: outputs are observed in the current cycle, inputs `latency` clock edges before. Inputs in all other cycles are
+//! unconstrained, so that a path with a register too few or too many cannot be proved, and occurs in the
+//! counterexample. With a clock enable the theorem covers the enabled cycles, and every register must keep its value in
+//! all others. With a reset it covers the time since the last reset, and every register with a reset must become zero.
 
 use super::aig::Lit;
 use super::bit_vector::Words;
 use super::blast::blast;
-use super::certify::Shared;
+use super::certify::GateContext;
 use super::control::{Compared, Start, check_control, check_first_samples};
 #[cfg(test)]
 use super::engine::Outcome;
@@ -38,38 +38,38 @@ use std::sync::Arc;
 /// Cycles in which the inputs of a time-multiplexed design are present at the ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum InputTiming {
-    /// As the file states; otherwise the accepting cycle.
+    /// As stated in the file; without a statement the accepting cycle.
     #[default]
     Stated,
     /// The accepting cycle.
     Accepted,
     /// All cycles until the next sample is accepted.
     Held,
-    /// Some elements in each from that one on: where the file states, or just here: for each element that has bits its
-    /// beat and its lowest bit at the port.
+    /// Consecutive cycles from the accepting one on, with some elements in each: as stated in the file (`None`), or
+    /// with the given beat and lowest port bit of each element (`None` for elements without bits).
     Beats(Option<Vec<Option<BeatPlace>>>),
 }
 
 /// Request for a proof.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Clock edges from input to result; if not given, what the file states, or else what it has.
+    /// Clock edges from input to result; by default the number stated in the file, otherwise that of its registers.
     pub latency: Option<u32>,
-    /// Clocks between two samples; if not given, what the file states, or else one.
+    /// Initiation interval in cycles; by default that stated in the file, otherwise one.
     pub interval: Option<u32>,
-    /// In which clocks a sample is at its ports.
+    /// Cycles in which the inputs of a sample are at the ports.
     pub input_timing: InputTiming,
-    /// Limits of each cone.
+    /// Limits of each SAT query.
     pub limits: Limits,
-    /// Units of work for the whole run, if not [`super::engine::WORK`].
+    /// Budget of the whole run in ticks; by default [`super::engine::WORK`].
     pub work: Option<u64>,
-    /// `true` if SAT questions are kept for a certificate.
+    /// `true` if SAT queries are recorded for a certificate.
     pub keep_questions: bool,
-    /// `true` if the comparison of forms is left out.
+    /// `true` if linear forms are not compared.
     pub gates_only: bool,
-    /// `true` if forms are compared with all rules only; else with few, and with all what those leave open.
+    /// `true` if forms are compared with all rules immediately; otherwise with few rules first.
     pub all_rules: bool,
-    /// `true` if the design is a netlist, whose registers may store complements of those of its RTL.
+    /// `true` if the design is a netlist, whose registers may store complements of the RTL's registers.
     pub is_netlist: bool,
     /// Names of the control ports.
     pub names: ControlNames,
@@ -91,21 +91,21 @@ impl Request {
     }
 }
 
-/// Input values for which model and file differ.
+/// Counterexample: input values for which model and file differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counterexample {
-    /// Codes on the input ports, one a model input, at the moment that the result belongs to.
+    /// Raw integer values of the model's inputs for the sample of the result.
     #[serde(serialize_with = "as_strings")]
     pub inputs: Vec<BigInt>,
-    /// Codes at other moments, if those matter: clock edges before the output is seen, then the codes.
+    /// Raw integer values in other cycles, if they are relevant: clock edges before the output, and the values.
     #[serde(skip)]
     pub others: Vec<(u32, Vec<BigInt>)>,
-    /// The output element.
+    /// Index of the output element.
     pub output: usize,
-    /// Its code by the model.
+    /// Raw integer value of the output by the model.
     #[serde(serialize_with = "as_string")]
     pub expected: BigInt,
-    /// Its code by the file.
+    /// Raw integer value of the output by the file.
     #[serde(serialize_with = "as_string")]
     pub found: BigInt,
     /// First operation whose signal differs from the model, with the signal's name.
@@ -113,7 +113,7 @@ pub struct Counterexample {
 }
 
 impl Counterexample {
-    /// Returns the difference in words.
+    /// Returns a description of the difference.
     pub(super) fn reason(&self) -> String {
         format!("output {} is {}, the model says {}", self.output, self.found, self.expected)
     }
@@ -127,65 +127,65 @@ fn as_strings<S: serde::Serializer>(all: &[BigInt], s: S) -> Result<S::Ok, S::Er
     s.collect_seq(all.iter().map(ToString::to_string))
 }
 
-/// The result.
+/// Verdict of a proof.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "verdict")]
 pub enum Verdict<C = Counterexample> {
-    /// Equal for every input; of state machines, in every cycle.
+    /// Equal for every input; for state machines, in every cycle.
     Proved,
     /// Different.
     Differs {
-        /// Why, in a sentence.
+        /// Description of the difference.
         reason: String,
-        /// Values that show it, where it is a matter of values.
+        /// Counterexample, if the difference is one of values.
         counterexample: Option<C>,
     },
-    /// Not decided.
+    /// Undecided.
     Unknown {
         /// The undecided output and the limit reached.
         reason: String,
     },
 }
 
-/// A proof's result with what it covered.
+/// Result of a proof, with statistics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// The result.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// Clock edges from input to result that the statement is about.
+    /// Latency of the theorem: clock edges from input to result.
     pub latency: u32,
-    /// Clocks between two samples, where that is not one.
+    /// Initiation interval in cycles.
     #[serde(skip_serializing_if = "is_one")]
     pub interval: u32,
-    /// For how many clocks a sample is taken to stay on its ports, where that is not one.
+    /// Number of cycles for which the inputs of a sample are assumed to be stable.
     #[serde(skip_serializing_if = "is_one")]
     pub input_hold: u32,
-    /// Number of clocks that a sample takes at its port, some elements in each, where that is not one.
+    /// Number of beats of a sample.
     #[serde(skip_serializing_if = "is_one")]
     pub input_beats: u32,
-    /// Where each input element with bits is then: the beat, and its lowest bit at the port.
+    /// Beat and lowest port bit of each input element with bits, for several beats.
     #[serde(skip)]
     pub beats: Vec<(u32, u32)>,
-    /// Operations whose signals were found in the file and proved equal.
+    /// Number of operations whose signals exist in the file and were proved equal.
     pub operations_matched: u64,
-    /// Signals named after an operation that show something else (optimisation may do that).
+    /// Number of signals named after an operation with another value (optimisation may change values).
     pub operations_unmatched: u64,
-    /// Bits by method.
+    /// Number of bits proved by each method.
     pub bits: Counts,
-    /// Gates of both sides together.
+    /// Number of gates of both sides.
     pub gates: usize,
-    /// Registers in the file, in bits.
+    /// Number of register bits in the file.
     pub register_bits: u64,
     /// Further parts of the theorem, and assumptions.
     pub notes: Vec<String>,
-    /// The first output that was not decided.
+    /// First undecided output.
     #[serde(skip)]
     pub open: Option<usize>,
-    /// Operations with a signal named after them of which it is not known what it shows, and that signal.
+    /// Operations whose signal is undecided, with that signal.
     #[serde(skip)]
     pub open_steps: Vec<(u32, String)>,
-    /// `true` if enable and reset were not decided.
+    /// `true` if enable and reset are undecided.
     #[serde(skip)]
     pub control_open: bool,
 }
@@ -247,9 +247,9 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     prove_with_gates(None, model, rtl, request, solver)
 }
 
-/// Proves or refutes over existing gates of the model, and by no other method.
+/// Proves or refutes with existing gates of the model, and no other method.
 pub(super) fn prove_with_gates(
-    over: Option<&RefCell<Shared>>,
+    over: Option<&RefCell<GateContext>>,
     model: &Model,
     rtl: &Rtl,
     request: &Request,
@@ -372,7 +372,7 @@ fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<
     (count > interval).then(|| format!("a sample has {count} beats, and the next one begins after {interval} clocks"))
 }
 
-/// Replaces the verdict of a proof that does not hold from the first sample on.
+/// Replaces the verdict if the proof does not cover the first samples.
 fn first_samples(
     (rtl, ports): (&Rtl, &PortRoles),
     (clocks, structure): (u32, u32),
@@ -387,8 +387,8 @@ fn first_samples(
     }
 }
 
-/// Compares a time-multiplexed design: its phase counter, the first cycle of a result as in a pipeline, and that the
-/// result is stable.
+/// Compares a time-multiplexed design: its phase counter, the first cycle of a result (as in a pipeline), and the
+/// stability of the result.
 fn compare_multiplexed(
     (model, rtl): (&Model, &Rtl),
     ports: &mut PortRoles,
@@ -410,8 +410,8 @@ fn compare_multiplexed(
             return;
         }
     };
-    // RTL that states its interval was generated by alir2hdl, or synthesised from such RTL: its first clock accepts a
-    // sample.
+    // RTL that states its interval was generated by alir2hdl, or synthesised from such RTL, so it must accept a sample
+    // in the first cycle.
     if found.accepts > 0 && (request.is_netlist || phases::stated_interval(rtl).is_some()) {
         let name = ports.ready.map_or("", |ready| &rtl.signal(ready).name);
         let start = if ports.reset.is_some() { "the reset" } else { "power-on" };
@@ -420,7 +420,7 @@ fn compare_multiplexed(
         return;
     }
     ports.phases = Some(found.seen_after(latency));
-    // Registers are read as far back as the sample, and no further.
+    // Registers are unrolled up to the cycle of the sample.
     rounds::compare((model, rtl, ports), (latency, latency), methods, report, e);
     first_samples((rtl, ports), (latency, latency), (request, start), report);
     let mut compared = 0;
@@ -465,22 +465,22 @@ pub(super) enum ComparisonOutcome {
     Equal,
     /// This output can differ.
     Differs(usize),
-    /// Not decided: which output, if it is one, and why.
+    /// Undecided: the output (`None` for other parts), and the reason.
     Open(Option<usize>, String),
 }
 
 /// A comparison of a part of a design.
 pub(super) struct Comparison {
     pub(super) found: ComparisonOutcome,
-    /// Operations whose signals were found and proved equal.
+    /// Number of operations whose signals were proved equal.
     pub(super) matched: u64,
-    /// Inputs that show a difference: model inputs in order.
+    /// Model inputs of a counterexample, in order.
     pub(super) inputs: Vec<BigInt>,
     /// Raw integer values at other clock cycles in which the design reads the inputs.
     pub(super) others: Vec<(u32, Vec<BigInt>)>,
 }
 
-/// Compares outputs where it is known which port is what, and which moment each input is of.
+/// Compares outputs for given roles of ports and cycles of inputs.
 pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &PortRoles, e: &mut Engine) -> Comparison {
     let mut report = Report::before(0);
     rounds::compare((model, rtl, ports), (0, 0), rounds::Methods::default(), &mut report, e);
@@ -498,7 +498,7 @@ pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &PortRoles, e: &mut En
     Comparison { found, matched, inputs, others }
 }
 
-/// The model operation that a signal's name states: `v17`, `fc1_v17_s2`, and the like inside instances.
+/// Returns the model operation in a signal's name, such as `v17` or `fc1_v17_s2`, also inside instances.
 pub(super) fn operation_of(model: &Model, rtl: &Rtl, signal: SignalId) -> Option<ValueId> {
     let (index, tail) = operation_in_name(&rtl.signal(signal).name)?;
     let stage = tail.strip_prefix("_s").or_else(|| tail.strip_prefix("_S"));
@@ -506,8 +506,8 @@ pub(super) fn operation_of(model: &Model, rtl: &Rtl, signal: SignalId) -> Option
     (whole && (index as usize) < model.nodes().len()).then_some(ValueId(index))
 }
 
-/// The model operation that the name of an auxiliary signal begins with, such as `v17_2` or `v17_a`: it may show bits
-/// of it, or its negative.
+/// Returns the model operation at the beginning of the name of an auxiliary signal, such as `v17_2` or `v17_a`, which
+/// may have bits of the operation or its negative.
 pub(super) fn hinted_operation(model: &Model, rtl: &Rtl, signal: SignalId) -> Option<ValueId> {
     let (index, _) = operation_in_name(&rtl.signal(signal).name)?;
     ((index as usize) < model.nodes().len()).then_some(ValueId(index))
@@ -517,7 +517,7 @@ pub(super) fn hinted_operation(model: &Model, rtl: &Rtl, signal: SignalId) -> Op
 pub(super) struct ObservedSignal {
     pub(super) op: u32,
     pub(super) signal: String,
-    /// Low bits that are compared.
+    /// Number of low bits that are compared.
     pub(super) width: u32,
     /// These bits as an unsigned number.
     pub(super) value: BigInt,
@@ -527,7 +527,7 @@ pub(super) struct ObservedSignal {
 pub(super) struct Witness {
     pub(super) inputs: Vec<BigInt>,
     pub(super) others: Vec<(u32, Vec<BigInt>)>,
-    /// `true` if inputs of other moments matter at all.
+    /// `true` if inputs of other cycles affect the output.
     pub(super) unbalanced: bool,
     pub(super) found: BigInt,
     pub(super) seen: Vec<ObservedSignal>,
@@ -584,13 +584,13 @@ fn first_difference(
     seen.sort_by_key(|seen| seen.op);
     let mut budget = MAX_EVALUATED;
     let mut changes = None;
-    // Values with the one of the file in place of that of an operation; all but those that it changes stay.
+    // Values after the value of one operation is replaced by that of the file.
     let mut changed = values.to_vec();
     let mut is_changed = vec![false; values.len()];
     for seen in seen {
         let (op, kif) = (seen.op as usize, model.kif(ValueId(seen.op)));
         let bits = |lo: u32| wrap(&(&values[op] >> lo), Kif { signed: false, int: seen.width as i32, frac: 0 });
-        // A signal may have any run of the bits.
+        // A signal may have any consecutive bits of the value.
         if (0..=kif.width().saturating_sub(seen.width)).any(|lo| bits(lo) == seen.value) {
             continue;
         }
@@ -624,7 +624,7 @@ fn first_difference(
     changes
 }
 
-/// The model's outputs over the model's inputs as a graph of its own, for other provers.
+/// Returns the outputs of the model over its inputs as a graph, for other provers.
 pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
     let mut w = Words::new();
     let mut at = 0;
@@ -656,17 +656,17 @@ pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
     w.aig
 }
 
-/// Checks that the ports of a file are those of a model: a file of another model is no file with a wrong value.
+/// Checks that the ports of a file are those of the model. A mismatch means that the file belongs to another model.
 ///
 /// # Errors
-/// Returns which ports do not fit, and how.
+/// A description of the ports that do not match.
 pub fn check_ports(model: &Model, rtl: &Rtl, request: &Request) -> Result<(), String> {
     find_ports(model, rtl, &request.names, request.beats()).map(|_| ())
 }
 
-/// The whole statement as one graph without registers: its output `differ` is 1 for inputs of the moment that the
-/// result belongs to (`model_inp`, flat), and of other moments where the file looks at those (`port[bit]@clocks`), for
-/// which file and model differ. Nothing where the file's ports are not the model's, or a signal depends on itself.
+/// Returns the complete proof obligation as one graph without registers. Its output `differ` is 1 if file and model
+/// differ for the inputs of the sample (`model_inp`, flat) and the inputs of other cycles that the file reads
+/// (`port[bit]@clocks`). `None` if the ports do not match, or a signal depends on itself.
 pub fn miter(model: &Model, rtl: &Rtl, names: &ControlNames, latency: u32) -> Option<super::aig::Aig> {
     let mut ports = find_ports(model, rtl, names, None).ok()?;
     if phases::stated_interval(rtl).is_some_and(|interval| interval > 1) {
@@ -777,7 +777,7 @@ mod tests {
                 assert!(matches!(report.verdict, Verdict::Differs { .. }), "{wrong}: {:?}", report.verdict);
             }
         }
-        // A name that the user gives is the control's.
+        // A name that the user states is that of the control port.
         let rtl =
             read(Language::Verilog, "module m(input x, output ready); assign ready = x; endmodule", None).unwrap();
         let names = ControlNames { ready: Some("ready".into()), ..ControlNames::default() };
@@ -859,7 +859,7 @@ mod tests {
         ];
         for (language, latency, text) in cases {
             assert_eq!(verdict(&model, &text, language, latency).verdict, Verdict::Proved, "{text}");
-            // A bit that is left out is not the model's.
+            // A missing bit is a difference from the model.
             let at = text
                 .find("y[3:2] <= x[3:2] + 1")
                 .or(text.find("y(3 downto 2) <= std"))
@@ -898,7 +898,7 @@ mod tests {
         assert_eq!(said("t[1] ? {t[2], t[0]} : model_inp"), Verdict::Proved);
     }
 
-    /// One small change of a text: an operator, a bound of a slice, a bit of a constant.
+    /// Returns an RTL file with one small change: an operator, a bound of a slice, or a bit of a constant.
     fn mutated(text: &str, rng: &mut alir_core::num::SplitMix) -> Option<String> {
         let starts: Vec<usize> = text
             .lines()
@@ -952,8 +952,9 @@ mod tests {
                     prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict
                 };
                 let verdicts = [asked(false, false), asked(false, true), asked(true, false)];
-                // Over gates that are there, and in no other way, much stays open, and nothing else is proved.
-                let shared = RefCell::new(Shared::new(&model, u64::MAX).expect("the checker reads random programs"));
+                // With existing gates alone fewer outputs are decided, with the same verdicts.
+                let shared =
+                    RefCell::new(GateContext::new(&model, u64::MAX).expect("the checker reads random programs"));
                 let request = Request { latency: Some(netlist.interface.latency), ..Request::default() };
                 let found = prove_with_gates(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0.verdict;
                 if found == Verdict::Proved {
@@ -969,16 +970,16 @@ mod tests {
                 }
             }
         }
-        eprintln!("{proved} proved, {over} of them over gates that are there, {differs} differ");
+        eprintln!("{proved} proved, {over} of them with existing gates, {differs} differ");
         assert!(proved >= count && differs >= count / 3, "{proved} proved, {differs} differ");
-        assert!(over >= count / 2, "{over} of {proved} over gates that are there");
+        assert!(over >= count / 2, "{over} of {proved} with existing gates");
     }
 
-    /// The text with other digits in most of its comments at ends of lines.
+    /// Returns the RTL file with other digits in most of its comments at ends of lines.
     fn with_other_remarks(text: &str, rng: &mut alir_core::num::SplitMix) -> String {
         let mut out = String::new();
         for line in text.lines() {
-            // The head says what is asked for, such as the latency.
+            // The header comment is kept, as it states properties such as the latency.
             let (code, remark) = Some(line)
                 .filter(|line| !line.starts_with("//"))
                 .and_then(|line| line.split_once("//"))
@@ -994,7 +995,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_of_a_file_are_never_believed() {
+    fn comments_of_a_file_are_untrusted() {
         let (mut proved, mut differs) = (0, 0);
         for seed in alir_testing::seeds(0..60) {
             let model = alir_testing::random::Recipe::seeded(alir_testing::random::Profile::TINY, 12, seed).build();
@@ -1040,9 +1041,9 @@ mod tests {
         text
     }
 
-    /// The valid flag is compared over gates that are there too.
+    /// The valid flag is also compared with existing gates.
     #[test]
-    fn a_valid_flag_over_gates_that_are_there_is_that_of_its_sample() {
+    fn a_valid_flag_with_existing_gates_is_that_of_its_sample() {
         let model = identity();
         for (replace, is_right) in [
             (&[][..], true),
@@ -1052,7 +1053,7 @@ mod tests {
             (&[("valid_out = v;", "valid_out = v & q[0];")], false),
         ] {
             let rtl = read(Language::Verilog, &controlled(replace), None).unwrap();
-            let shared = RefCell::new(Shared::new(&model, u64::MAX).unwrap());
+            let shared = RefCell::new(GateContext::new(&model, u64::MAX).unwrap());
             let request = Request { latency: Some(1), ..Request::default() };
             let report = prove_with_gates(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0;
             assert_eq!(report.verdict == Verdict::Proved, is_right, "{replace:?}: {report:?}");
@@ -1066,13 +1067,13 @@ mod tests {
         alir_formats::read(text.as_bytes(), &alir_core::ir::Limits::default(), None).unwrap().0
     }
 
-    /// Limits within which only what is the same gates is decided.
+    /// Limits with which only identical gates are equal.
     const NONE: Limits = Limits { sat_steps: 0, cone: 0, exhaustive_leaves: 0, deep: false };
 
     #[test]
-    fn what_was_not_decided_is_unknown_and_what_differs_is_shown() {
+    fn undecided_outputs_are_unknown_and_differences_are_reported() {
         let model = identity();
-        // A flag, and a register that holds, in a form which is no structural match.
+        // A valid flag, and a register with an enable, that do not match structurally.
         let flag = ("valid_out = v;", "valid_out = v & q[0] | v & ~q[0];");
         let hold = ("if (ce) q <= model_inp;", "q <= ce ? model_inp : q & {4{v}} | q & ~{4{v}};");
         let cleared = ("v <= 1'b0;", "v <= v & q[0] & ~(v & q[0] | q[1]);");
@@ -1089,11 +1090,10 @@ mod tests {
             } else {
                 let unknown = verdict(NONE);
                 let Verdict::Unknown { reason } = &unknown else { panic!("{unknown:?}\n{text}") };
-                assert!(reason.contains("was not decided"), "{reason}");
+                assert!(reason.contains("is undecided"), "{reason}");
             }
         }
-        // A reset may set a register to what it is at power-on; that clears no valid flag, and any other value is a
-        // mistake.
+        // A reset may set a register to its power-on value, but not to another value. A valid flag must be cleared.
         let sets = |value| ("if (ce) q <=", value);
         let starts = ("reg [3:0] q;", "reg [3:0] q = 4'd5;");
         let set = controlled(&[starts, sets("if (rst) q <= 4'd5; else if (ce) q <=")]);
@@ -1116,8 +1116,8 @@ mod tests {
     }
 
     #[test]
-    fn sums_that_were_solved_again_are_the_same_forms() {
-        // At level 2 values keep no names; every one is found by what it is, and no question goes to the solver.
+    fn sums_of_another_solution_have_equal_forms() {
+        // At level 2 values have no names; each is matched by its linear form, without the SAT solver.
         let path = alir_testing::repository().join("tests/data/models/jet_mlp/model.json.gz");
         let model = alir_formats::read_path(&path, &alir_core::ir::Limits::default(), None).unwrap().0;
         let netlist = hardware(&model, 2, 3, &alir_hw::netlist::Options::default());
@@ -1128,8 +1128,8 @@ mod tests {
         }
     }
 
-    /// A model of some inputs, each given by whether it is signed and its width, and further operations in the words of
-    /// the file; the last one is the output.
+    /// Returns a model with these inputs (`true` for signed, width) and further operations in the syntax of the file;
+    /// the last operation is the output.
     fn arithmetic(inputs: &[(bool, u32)], operations: &[&str]) -> Model {
         let mut ops: Vec<String> = Vec::new();
         for (i, &(signed, width)) in inputs.iter().enumerate() {
@@ -1149,7 +1149,7 @@ mod tests {
             .0
     }
 
-    /// Hardware without multipliers, for tables of four inputs (rows in trees) or six (in chains).
+    /// Returns options for products in logic, with LUTs of four inputs (trees of rows) or six (chains of rows).
     fn rows(table_inputs: u32) -> alir_hw::netlist::Options {
         let mut options = alir_hw::netlist::Options::default();
         options.fabric.multipliers = alir_hw::netlist::Multipliers::Rows;
@@ -1193,7 +1193,7 @@ mod tests {
     #[test]
     fn small_products_are_tables() {
         for (at, (a, b)) in (2..=4u32).flat_map(|a| (a..=5).map(move |b| (a, b))).enumerate() {
-            // Whole products and low bits of products; tables of all products for up to so many bits of both factors.
+            // Whole products and low bits of products; tables for products up to `most` bits of both factors.
             for (table_inputs, most, range) in
                 [(4, 5, "[-256, 511, 1]"), (6, 6, "[-256, 511, 1]"), (6, 6, "[0, 7, 1]"), (6, 6, "[0, 1, 1]")]
             {
@@ -1228,8 +1228,9 @@ mod tests {
     }
 
     #[test]
-    fn rows_behind_registers_are_the_products_of_numbers_that_wrap() {
-        // A signed number as an unsigned one of six bits (all of it, or five bits of it), times another.
+    fn rows_after_registers_are_the_products_of_numbers_that_wrap() {
+        // A signed number that wraps to an unsigned one of six bits (all bits or five bits of it), times another
+        // number.
         for (inputs, low) in [([(true, 7), (true, 6)], 0), ([(true, 10), (true, 7)], 0), ([(true, 8), (false, 5)], 4)] {
             let operations = [
                 format!("[[0], 3, [0], [{low}, {}, 4], 0, 0]", low + 252 - 2 * low),
@@ -1272,7 +1273,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_rows_are_never_the_product() {
+    fn wrong_rows_are_not_proved() {
         let (mut proved, mut differs) = (0, 0);
         for seed in 0..40u64 {
             let mut rng = alir_core::num::SplitMix::new(seed);
@@ -1300,8 +1301,8 @@ mod tests {
     }
 
     #[test]
-    fn bits_put_together_again_are_found_in_every_value() {
-        // Fields of several values in one signal, bits that are always zero left out, bitwise operations on parts.
+    fn recombined_bits_are_matched_in_every_value() {
+        // Fields of several values in one signal, without bits that are always zero; bitwise operations on parts.
         for name in ["073", "084"] {
             let path = alir_testing::repository().join(format!("tests/data/models/fuzz/{name}/model.json"));
             let model = alir_formats::read_path(path.as_ref(), &alir_core::ir::Limits::default(), None).unwrap().0;
@@ -1320,7 +1321,8 @@ mod tests {
 
     #[test]
     fn numbers_that_wrap_are_factors_without_the_bits_that_repeat() {
-        // A signed number as an unsigned one, times another: the file keeps the signed one's five bits.
+        // A signed number that wraps to an unsigned one, times another; the file has only the five bits of the signed
+        // one.
         let model = arithmetic(
             &[(true, 7), (true, 6)],
             &["[[0], 3, [0], [0, 252, 4], 0, 0]", "[[2, 1], 7, [], [-8064, 7812, 4], 0, 0]"],
@@ -1334,7 +1336,7 @@ mod tests {
         };
         let good = verdict(&model, &text("{7'd0, p[4], p}"), Language::Verilog, Some(0));
         assert_eq!(good.verdict, Verdict::Proved);
-        // Equal as they stand, or as forms.
+        // Equal structurally, or as linear forms.
         assert_eq!((good.bits.sat, good.bits.exhaustive, good.bits.affine + good.bits.structural), (0, 0, 12));
         for bad in
             ["{7'd0, p[3], p}", "{{8{p[4]}}, p}", "{6'd0, p[4], p[4], p}", "{8'd0, p}", "{7'd0, p[4], p} + 13'd1"]
@@ -1346,7 +1348,8 @@ mod tests {
 
     #[test]
     fn products_of_long_sums_are_compared_as_polynomials() {
-        // (x0 + ... + x19) (x20 + ... + x39), 441 products of atoms and constants: beyond what a form says at once.
+        // (x0 + ... + x19) (x20 + ... + x39) has 441 products of atoms and constants, more than one linear form
+        // represents.
         let inputs = vec![(true, 6u32); 40];
         let mut operations = Vec::new();
         for half in [0, 20] {
@@ -1362,7 +1365,7 @@ mod tests {
         }
         operations.push("[[58, 77], 7, [], [-400000, 420000, 1], 1, 1]".to_owned());
         let model = arithmetic(&inputs, &operations.iter().map(String::as_str).collect::<Vec<_>>());
-        // The second sum times each element of the first, in another order, with one of them in two parts.
+        // The second sum times each element of the first, in another order; one of the products is split.
         let text = |last: &str| {
             let mut text = format!("module m(input [239:0] model_inp, output [{}:0] model_out);\n", 19);
             for i in 0..40 {
@@ -1385,7 +1388,7 @@ mod tests {
     }
 
     #[test]
-    fn the_statement_as_a_graph_is_never_true_for_a_proved_file() {
+    fn the_miter_of_a_proved_file_is_never_true() {
         let names = ControlNames::default();
         let mut shown = 0;
         for seed in 0..12u64 {
@@ -1412,7 +1415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_proved_with_little_work_is_proved_with_more() {
+    fn a_larger_budget_proves_at_least_as_much() {
         let mut proved = 0;
         for seed in 0..6u64 {
             let model = alir_testing::random::Recipe::seeded(alir_testing::random::Profile::TINY, 20, seed).build();
@@ -1431,7 +1434,7 @@ mod tests {
     }
 
     #[test]
-    fn no_run_exceeds_its_work_by_a_fifth() {
+    fn no_run_exceeds_its_budget_by_a_fifth() {
         let mut open = 0;
         for seed in 0..8u64 {
             let profile =
@@ -1452,8 +1455,8 @@ mod tests {
 
     #[test]
     fn a_sign_is_found_above_bits_that_were_dropped() {
-        // A bias, and a rectifier that wraps: of the sum only the low bits and the sign are kept, and the sum is seldom
-        // so large that samples tell the sign from the bit below it.
+        // A bias and a rectifier that wraps: only the low bits and the sign of the sum are used, and the sum is rarely
+        // so large that samples distinguish the sign from the bit below it.
         let model = arithmetic(
             &[(true, 9), (true, 9)],
             &[

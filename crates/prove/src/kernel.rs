@@ -139,7 +139,7 @@ impl Writer<'_> {
         self.rtl.outputs.push(port);
     }
 
-    /// The word as a signal with a name.
+    /// Turns the word into a signal with a name.
     fn named(&mut self, word: NodeId, file: File, value: u32, lane: usize) -> NodeId {
         let ty = self.program.value_type(file, value);
         let name = self.names.name(file, value, lane, ty);
@@ -153,7 +153,7 @@ impl Writer<'_> {
         self.rtl.number(0, width)
     }
 
-    /// An integer, reduced to the width.
+    /// Returns an integer, reduced to the width.
     fn integer(&mut self, value: &BigInt, width: u32) -> NodeId {
         let modulus = BigInt::from(1) << width;
         let pattern = ((value % &modulus) + &modulus) % &modulus;
@@ -196,14 +196,14 @@ impl Writer<'_> {
         (table, self.exact(if back { Binary::Sub } else { Binary::Add }, index, step))
     }
 
-    /// Sum or difference of two's complement numbers, a bit wider than both.
+    /// Returns the sum or difference of two's complement numbers, a bit wider than both.
     fn exact(&mut self, op: Binary, a: NodeId, b: NodeId) -> NodeId {
         let width = self.rtl.width(a).max(self.rtl.width(b)) + 1;
         let (a, b) = (self.rtl.resize(a, width, true), self.rtl.resize(b, width, true));
         self.rtl.binary(op, a, b)
     }
 
-    /// The element of a table at an index in two's complement.
+    /// Returns the element of a table at an index in two's complement.
     fn element(&mut self, table: u32, index: NodeId) -> NodeId {
         let table = &self.program.tables()[table as usize];
         let bits = usize::BITS - table.len().leading_zeros();
@@ -244,7 +244,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An immediate: of 16 bits as a count, of the width as an operand.
+    /// Returns an immediate: of 16 bits as a count, of the width as an operand.
     fn immediate(&mut self, arg: &Arg, width: u32) -> NodeId {
         let value = arg.integer();
         self.integer(&value, width.max(16))
@@ -319,7 +319,7 @@ impl Writer<'_> {
                 };
                 (0..count)
                     .map(|lane| {
-                        // In the order of the places: which lane comes here.
+                        // For each place, the lane that moves to it.
                         let from = |places: usize| match (towards_zero, round) {
                             (true, true) => Some((lane + places) % count),
                             (false, true) => Some((lane + count - places) % count),
@@ -408,7 +408,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The word whose number is `index`, 0 if there is none.
+    /// Returns the word whose number is `index`, 0 if there is no such word.
     fn chosen(&mut self, words: &[NodeId], index: NodeId) -> NodeId {
         let bits = self.rtl.width(index);
         let mut chosen = self.zero(self.rtl.width(words[0]));
@@ -423,7 +423,7 @@ impl Writer<'_> {
         chosen
     }
 
-    /// The whole product.
+    /// Returns the whole product.
     fn product(&mut self, a: NodeId, b: NodeId, sign: Sign) -> NodeId {
         let width = 2 * self.rtl.width(a);
         let signed = sign == Sign::Signed;
@@ -516,7 +516,7 @@ impl Writer<'_> {
             Lane::TrailingZeros | Lane::LeadingZeros => {
                 let mut count = self.rtl.number(width.into(), width);
                 for k in 0..width {
-                    // What comes later wins: from the far end to the near one.
+                    // Later lanes win: from the far end to the near end.
                     let (at, zeros) = match lane {
                         Lane::LeadingZeros => (k, width - 1 - k),
                         _ => (width - 1 - k, width - 1 - k),
@@ -624,7 +624,7 @@ impl Writer<'_> {
         if quotient { self.rtl.concat(&bits) } else { left }
     }
 
-    /// The difference of natural numbers of one width in two's complement, a bit wider.
+    /// Returns the difference of natural numbers of one width in two's complement, a bit wider.
     fn difference(&mut self, a: NodeId, b: NodeId) -> NodeId {
         let width = self.rtl.width(a) + 1;
         let (a, b) = (self.rtl.resize(a, width, false), self.rtl.resize(b, width, false));
@@ -652,8 +652,8 @@ impl Writer<'_> {
         self.rtl.slice(moved, if direction == Direction::Left { width } else { 0 }, width)
     }
 
-    /// A shift by any count. What of the count is beyond the width decides by itself, so that the rest is as narrow as
-    /// the hardware's.
+    /// Returns a shift by any count. Bits of the count beyond the width are tested separately, so that the rest is as
+    /// narrow as in the hardware.
     fn shifted(&mut self, direction: Direction, v: NodeId, count: NodeId) -> NodeId {
         let (width, has) = (self.rtl.width(v), self.rtl.width(count));
         let bits = u32::BITS - (width - 1).leading_zeros();
@@ -695,14 +695,14 @@ mod tests {
     use crate::sat::Embedded;
     use alir_llvlir::{Limits, lower, text};
 
-    fn judged(text: &str, like: &str) -> Verdict {
+    fn verdict_of(text: &str, like: &str) -> Verdict {
         let read = |text: &str| text::read(text.as_bytes(), Limits::default()).unwrap();
         let model = lower::lower(&read(like), &alir_core::ir::Limits::default()).unwrap();
         let request = Request { latency: Some(0), ..Request::default() };
         prove(&model, &rtl(&read(text), &model), &request, Box::new(Embedded)).0.verdict
     }
 
-    /// A program of one operation on operands of `width` bits.
+    /// Returns a program of one operation on operands of `width` bits.
     fn row(word: &str, operands: &str, width: u32) -> String {
         let ports = ["p", "q", "s"].iter().enumerate();
         let ports: String = ports.map(|(k, name)| format!("in %{k} \"{name}\": iv{width}\n")).collect();
@@ -716,7 +716,7 @@ mod tests {
             "min", "maxu", "xnor", "orc",
         ] {
             let program = row(word, "%0, %1", 4);
-            assert!(matches!(judged(&program, &program), Verdict::Proved), "{word}");
+            assert!(matches!(verdict_of(&program, &program), Verdict::Proved), "{word}");
         }
         for (word, operands) in [
             ("fsrl", "%0, %1, %2"),
@@ -733,7 +733,7 @@ mod tests {
             ("deposit", "%0, 2, 3"),
         ] {
             let program = row(word, operands, 5);
-            assert!(matches!(judged(&program, &program), Verdict::Proved), "{word} {operands}");
+            assert!(matches!(verdict_of(&program, &program), Verdict::Proved), "{word} {operands}");
         }
     }
 
@@ -741,7 +741,7 @@ mod tests {
     fn wide_divisions_are_proved() {
         for (word, width) in [("divu", 32), ("remu", 33), ("div", 32), ("rem", 64), ("div", 1), ("rem", 2)] {
             let program = row(word, "%0, %1", width);
-            assert!(matches!(judged(&program, &program), Verdict::Proved), "{word} {width}");
+            assert!(matches!(verdict_of(&program, &program), Verdict::Proved), "{word} {width}");
         }
     }
 
@@ -749,7 +749,7 @@ mod tests {
     fn a_lowering_of_another_row_is_refuted() {
         for (word, other) in [("srl", "sra"), ("min", "minu"), ("div", "divu"), ("mulh", "mulhu"), ("ror", "rol")] {
             let (kernel, like) = (row(word, "%0, %1", 4), row(other, "%0, %1", 4));
-            assert!(matches!(judged(&kernel, &like), Verdict::Differs { .. }), "{word} is not {other}");
+            assert!(matches!(verdict_of(&kernel, &like), Verdict::Differs { .. }), "{word} is not {other}");
         }
     }
 }

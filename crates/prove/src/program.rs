@@ -386,7 +386,7 @@ mod tests {
     use crate::equiv::{Request, Verdict, prove};
     use crate::sat::Embedded;
 
-    fn judged(model: &Model, like: &Model) -> Verdict {
+    fn verdict_of(model: &Model, like: &Model) -> Verdict {
         let request = Request { latency: Some(0), ..Request::default() };
         prove(like, &rtl(model, like), &request, Box::new(Embedded)).0.verdict
     }
@@ -395,7 +395,7 @@ mod tests {
     fn a_program_as_a_design_is_the_program() {
         for seed in 0..60 {
             let model = alir_testing::random::Recipe::seeded(alir_testing::random::Profile::TINY, 14, seed).build();
-            assert_eq!(judged(&model, &model), Verdict::Proved, "seed {seed}");
+            assert_eq!(verdict_of(&model, &model), Verdict::Proved, "seed {seed}");
         }
     }
 
@@ -406,7 +406,7 @@ mod tests {
         for seed in 0..60 {
             let model = alir_testing::random::Recipe::seeded(alir_testing::random::Profile::TINY, 14, seed).build();
             let Some(other) = alir_testing::random::with_a_sum_for_a_difference(&model) else { continue };
-            match judged(&other, &model) {
+            match verdict_of(&other, &model) {
                 Verdict::Differs { counterexample: Some(c), .. } => {
                     let golden = |m: &Model| alir_interp::golden(m, &c.inputs, LookupMiss::Zero).unwrap();
                     assert_eq!((&golden(&model)[c.output], &golden(&other)[c.output]), (&c.expected, &c.found));

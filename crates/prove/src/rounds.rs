@@ -8,7 +8,7 @@
 //! others.
 
 use super::bit_level::{self, ModelGates};
-use super::certify::Shared;
+use super::certify::GateContext;
 use super::engine::{Engine, GATE, Limits};
 use super::equiv::{Report, Verdict};
 use super::linear_forms::RuleSet;
@@ -35,7 +35,7 @@ const WITHOUT_SAT: u32 = 1;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Methods<'a> {
     /// Over these gates, and nothing else.
-    pub(super) over: Option<&'a RefCell<Shared>>,
+    pub(super) over: Option<&'a RefCell<GateContext>>,
     /// With this RTL, and nothing else.
     pub(super) hint: Option<&'a netlist::Hint<'a>>,
     /// Gates alone.
@@ -117,7 +117,7 @@ impl Rounds<'_, '_> {
     }
 
     /// Compares over gates that are there.
-    fn over(&mut self, shared: &mut Shared) -> bool {
+    fn over(&mut self, shared: &mut GateContext) -> bool {
         let (_, rtl, ports) = self.pair;
         let shown = text_gates::compare(shared, (rtl, ports), self.depths, self.e.left);
         self.e.spend(shown.spent);

@@ -8,7 +8,7 @@
 //! The RTL is compared over the gates of the last program first, without intermediate programs over those of the model:
 //! a linear pass that decides nearly all generated RTL. Other methods follow for the rest.
 
-use super::certify::{self, Shared};
+use super::certify::{self, GateContext};
 use super::chain::{Chain, StepResult};
 use super::engine::{Counts, Engine, Question};
 use super::equiv::{self, InputTiming, Report, Request, Verdict};
@@ -207,7 +207,7 @@ pub fn prove(
 /// methods, and the results of all steps up to it if they are known.
 #[derive(Default)]
 struct OverLast {
-    gates: Option<RefCell<Shared>>,
+    gates: Option<RefCell<GateContext>>,
     found: Option<(Report, Engine)>,
     chain: Option<StepResult>,
 }
@@ -229,7 +229,7 @@ impl OverLast {
         budget: &mut Budget,
     ) -> OverLast {
         let is_small = blast::gates_at_most(program) <= MAX_GATES;
-        let gates = is_small.then(|| Shared::new(program, within(budget, part)).map(RefCell::new)).flatten();
+        let gates = is_small.then(|| GateContext::new(program, within(budget, part)).map(RefCell::new)).flatten();
         let part = Request { progress: whole.progress.clone(), ..part.clone() };
         let found =
             prove_over_gates(gates.as_ref(), amount(GATES_BUDGET, program), (program, rtl), &part, solver, budget);
@@ -253,7 +253,7 @@ fn by_names_or_gates(
     program: &Model,
     rtl: &Rtl,
     steps: &Steps,
-    (gates, part): (&Option<RefCell<Shared>>, &Request),
+    (gates, part): (&Option<RefCell<GateContext>>, &Request),
     solver: Solvers<'_>,
     budget: &mut Budget,
 ) -> (Report, Engine) {
@@ -290,7 +290,7 @@ fn by_last_program(
 
 /// Compares the RTL with existing gates; stops after about `most` ticks.
 fn prove_over_gates(
-    shared: Option<&RefCell<Shared>>,
+    shared: Option<&RefCell<GateContext>>,
     most: u64,
     (program, rtl): (&Model, &Rtl),
     part: &Request,
@@ -309,7 +309,7 @@ fn prove_over_gates(
 /// Proves RTL with an initiation interval above one over existing gates, as the checker does: all signals cycle by
 /// cycle from a sample on, not back from the outputs.
 fn prove_by_cycles(
-    shared: &RefCell<Shared>,
+    shared: &RefCell<GateContext>,
     (mut report, engine): (Report, Engine),
     rtl: &Rtl,
     part: &Request,
@@ -320,7 +320,7 @@ fn prove_by_cycles(
         return None;
     }
     let mut shared = shared.borrow_mut();
-    let is_text = shared.is_text(source, &rtl.top, &sample_timing, within(budget, part));
+    let is_text = shared.matches_rtl(source, &rtl.top, &sample_timing, within(budget, part));
     budget.spend(shared.spent());
     if !is_text {
         return None;
@@ -362,7 +362,7 @@ fn is_next(
         let (is_shown, _, spent) = traced(
             "step over gates",
             |found: &(bool, _, u64)| (found.0, found.2),
-            || certify::shows(before, std::slice::from_ref(program), most, within(budget, part)),
+            || certify::prove_chain(before, std::slice::from_ref(program), most, within(budget, part)),
         );
         budget.spend(spent);
         is_shown
@@ -420,12 +420,12 @@ fn by_steps(
         let (is_shown, shared, spent) = traced(
             "over the gates of all",
             |found: &(bool, _, u64)| (found.0, found.2),
-            || certify::shows(model, &steps.programs, u64::MAX, within(budget, part)),
+            || certify::prove_chain(model, &steps.programs, u64::MAX, within(budget, part)),
         );
         budget.spend(spent);
         (is_shown, shared.map(RefCell::new))
     };
-    let over_all = |shared: &Option<RefCell<Shared>>, budget: &mut Budget| {
+    let over_all = |shared: &Option<RefCell<GateContext>>, budget: &mut Budget| {
         // After a small budget, cycle-by-cycle comparison is faster.
         let most = if repeats { amount(GATES_MULTIPLEXED_BUDGET, model) } else { u64::MAX };
         let found = prove_over_gates(shared.as_ref(), most, (model, rtl), part, solver, budget)?;
@@ -512,7 +512,7 @@ mod tests {
     use alir_opt::passes::{self, Trust};
     use alir_testing::random::{Profile, Recipe, with_a_sum_for_a_difference};
 
-    fn judged(model: &Model, text: &Model, programs: Vec<Model>) -> Option<Verdict> {
+    fn verdict_of(model: &Model, text: &Model, programs: Vec<Model>) -> Option<Verdict> {
         let stems = programs.last().map(netlist::stems).unwrap_or_default();
         let steps = Steps { programs, names: stems.into_iter().zip(0..).collect(), are_proved: false };
         let part = Request { latency: Some(0), work: Some(200_000_000), ..Request::default() };
@@ -538,7 +538,7 @@ mod tests {
             let model = Recipe::seeded(Profile::TINY, 14, seed).build();
             let programs = optimised(&model);
             let text = programs.last().unwrap().clone();
-            match judged(&model, &text, programs) {
+            match verdict_of(&model, &text, programs) {
                 Some(Verdict::Proved) => proved += 1,
                 None => {}
                 Some(other) => panic!("seed {seed}: {other:?}"),
@@ -565,7 +565,7 @@ mod tests {
                 (wrong.last().unwrap(), [&right[..3], &wrong[3..]].concat()),
                 (right.last().unwrap(), [&right[..2], &wrong[2..3], &right[3..]].concat()),
             ] {
-                match judged(&model, text, programs) {
+                match verdict_of(&model, text, programs) {
                     None => refused += 1,
                     Some(Verdict::Differs { counterexample: Some(c), .. }) => {
                         assert_eq!(golden(&model, &c.inputs)[c.output], c.expected, "seed {seed}");

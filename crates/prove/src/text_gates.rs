@@ -4,7 +4,7 @@
 //! that the RTL computes in another way is searched among those with the same samples, as for a certificate. The design
 //! itself is read by our own front end.
 
-use super::certify::Shared;
+use super::certify::GateContext;
 use super::engine::GATE;
 use super::port_roles::{ControlValues, PortRoles};
 use super::unroll::{Domain, Fault, Unroll, WordResult};
@@ -30,7 +30,7 @@ pub(super) struct Shown {
 
 /// Finds the outputs of a design that are proved to be those of the first program, within about `most` ticks.
 pub(super) fn compare(
-    shared: &mut Shared,
+    shared: &mut GateContext,
     (rtl, ports): (&Rtl, &PortRoles),
     (latency, structure): (u32, u32),
     most: u64,
@@ -72,7 +72,7 @@ pub(super) fn compare(
 
 /// Words of the checker's gates.
 struct TextGates<'a> {
-    shared: &'a mut Shared,
+    shared: &'a mut GateContext,
     rtl: &'a Rtl,
     ports: &'a PortRoles,
     latency: u32,

@@ -1,9 +1,9 @@
-//! A design's signals as gates, over time.
+//! Unrolling of a design's signals over time.
 //!
-//! `k` counts clock edges back from the moment at which outputs are seen: a register's value at `k` is what its input
-//! was at `k + 1`. In a feed-forward pipeline that ends at the inputs, and a path with one register too few or too many
-//! ends at the inputs of another moment, so that balance and latency need no rule of their own. Work is on an explicit
-//! stack: chains of a million adders are normal.
+//! `k` counts clock edges back from the cycle in which outputs are observed: the value of a register at `k` is that of
+//! its input at `k + 1`. In a feed-forward pipeline the recursion ends at the inputs, and a path with one register too
+//! few or too many ends at the inputs of another cycle, so that balance and latency need no separate rule. The
+//! recursion uses an explicit stack, as chains of a million adders are normal.
 
 use super::aig::Lit;
 use super::bit_vector::{Words, constant, resize};
@@ -18,32 +18,32 @@ pub trait Domain {
     /// A word, cheap to copy.
     type Word: Clone;
 
-    /// The value of a one-bit word, if it is a constant here.
+    /// Returns the value of a one-bit word if it is constant.
     fn truth(&self, x: &Self::Word) -> Option<bool>;
-    /// A constant.
+    /// Returns a constant.
     ///
     /// # Errors
-    /// [`Fault::Overflow`], here and below, where the domain cannot say it.
+    /// [`Fault::Overflow`], here and below, if the domain cannot represent the result.
     fn constant(&mut self, value: &BigUint, width: u32) -> WordResult<Self>;
-    /// Bits `lo .. lo + width`.
+    /// Returns bits `lo .. lo + width`.
     fn slice(&mut self, x: &Self::Word, lo: u32, width: u32) -> WordResult<Self>;
-    /// Words side by side, low bits first, with their widths.
+    /// Concatenates words, low bits first, given with their widths.
     fn concat(&mut self, parts: &[(Self::Word, u32)]) -> WordResult<Self>;
-    /// A word of `from` bits cut or extended to `width` bits.
+    /// Truncates or extends a word of `from` bits to `width` bits.
     fn extend(&mut self, x: &Self::Word, from: u32, signed: bool, width: u32) -> WordResult<Self>;
-    /// A word of `from` bits `count` times.
+    /// Repeats a word of `from` bits `count` times.
     fn repeat(&mut self, x: &Self::Word, from: u32, count: u32) -> WordResult<Self>;
-    /// Complement.
+    /// Returns the complement.
     fn not(&mut self, x: &Self::Word, width: u32) -> WordResult<Self>;
-    /// Operands and result of `width` bits.
+    /// Returns the result of an operation; operands and result have `width` bits.
     fn binary(&mut self, op: Binary, a: &Self::Word, b: &Self::Word, width: u32) -> WordResult<Self>;
-    /// Operands of `width` bits.
+    /// Returns the result of a comparison of operands of `width` bits.
     fn compare(&mut self, op: Compare, a: &Self::Word, b: &Self::Word, width: u32) -> WordResult<Self>;
-    /// Operand of `width` bits.
+    /// Returns the reduction of an operand of `width` bits.
     fn reduce(&mut self, op: Reduce, x: &Self::Word, width: u32) -> WordResult<Self>;
     /// `x` of `width` bits, shifted by a word of `by_width` bits.
     fn shift(&mut self, op: Shift, x: &Self::Word, by: (&Self::Word, u32), width: u32) -> WordResult<Self>;
-    /// An entry of `width` bits.
+    /// Returns an entry of `width` bits of a table.
     fn table(
         &mut self,
         entries: &Arc<Vec<BigUint>>,
@@ -51,13 +51,13 @@ pub trait Domain {
         missing: &Self::Word,
         width: u32,
     ) -> WordResult<Self>;
-    /// `if cond { yes } else { no }`.
+    /// Returns `if cond { yes } else { no }`.
     fn mux(&mut self, cond: &Self::Word, yes: &Self::Word, no: &Self::Word, width: u32) -> WordResult<Self>;
-    /// The word of an input port.
+    /// Returns the word of an input port.
     fn input(&mut self, signal: SignalId, k: u32) -> WordResult<Self>;
-    /// An undefined value.
+    /// Returns an undefined word.
     fn unknown(&mut self, width: u32) -> WordResult<Self>;
-    /// A register's state before the time that is looked at: `width` bits from `lo` on.
+    /// Returns `width` bits, from `lo` on, of a register's state before the unrolled time.
     fn before(&mut self, _signal: SignalId, _lo: u32, width: u32) -> WordResult<Self> {
         self.unknown(width)
     }
@@ -65,19 +65,19 @@ pub trait Domain {
     fn known(&mut self, _signal: SignalId, _k: u32) -> Option<WordResult<Self>> {
         None
     }
-    /// A signal's word is known: what shall be used for it from now on.
+    /// Receives the word of a signal; returns the word that replaces it.
     fn signal(&mut self, signal: SignalId, k: u32, word: Self::Word) -> WordResult<Self>;
 }
 
 /// A word or a fault.
 pub type WordResult<D> = Result<<D as Domain>::Word, Fault>;
 
-/// Why there is no word.
+/// Reason for a missing word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The signal depends on itself without a register.
     Loop(SignalId),
-    /// The domain cannot say it.
+    /// The domain cannot represent the word.
     Overflow,
 }
 
@@ -86,7 +86,7 @@ pub struct Unroll<'a, W> {
     rtl: &'a Rtl,
     /// Registers are followed this far back.
     pub max_k: u32,
-    /// Registers show an undefined state instead of being followed; [`Domain::signal`] says which.
+    /// `true` if registers are leaves with an undefined state, which [`Domain::signal`] may replace.
     pub registers_are_leaves: bool,
     /// For each expression: the moment it was first computed for, and its word then.
     first: Vec<Option<(u32, W)>>,
@@ -101,7 +101,7 @@ enum Next<W> {
 }
 
 impl<'a, W: Clone> Unroll<'a, W> {
-    /// Nothing computed yet.
+    /// Returns an unrolling without computed words.
     pub fn new(rtl: &'a Rtl, max_k: u32) -> Unroll<'a, W> {
         let first = vec![None; rtl.len()];
         Unroll { rtl, max_k, registers_are_leaves: false, first, more: FxHashMap::default(), computed: Vec::new() }
@@ -131,10 +131,10 @@ impl<'a, W: Clone> Unroll<'a, W> {
         }
     }
 
-    /// The word of an expression at moment `k`.
+    /// Returns the word of an expression in cycle `k`.
     ///
     /// # Errors
-    /// [`Fault::Loop`] for a combinational loop, and what the domain cannot say.
+    /// [`Fault::Loop`] for a combinational loop; the errors of the domain.
     pub fn word<D: Domain<Word = W>>(&mut self, d: &mut D, root: NodeId, k: u32) -> Result<W, Fault> {
         // Entered nodes are on the path from the root; meeting one again is a loop.
         let mut entered: rustc_hash::FxHashSet<(NodeId, u32)> = Default::default();
@@ -165,7 +165,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
         self.known(root, k).cloned().ok_or(Fault::Overflow)
     }
 
-    /// A signal on the path to name a loop by.
+    /// Returns a signal on the path, to name a loop.
     fn signal_of(&self, stack: &[(NodeId, u32)], at: (NodeId, u32)) -> SignalId {
         let named = std::iter::once(&at).chain(stack.iter().rev()).find_map(|(n, _)| match self.rtl.expr(*n) {
             Expr::Signal(s) => Some(*s),
@@ -190,8 +190,8 @@ impl<'a, W: Clone> Unroll<'a, W> {
         if let Expr::Signal(signal) = expr {
             return self.signal(d, *signal, k);
         }
-        // A condition that is constant here makes the other branch irrelevant, which is how a register that holds
-        // without enable stops being a loop over time.
+        // A constant condition makes the other branch irrelevant, so that a register that keeps its value without an
+        // enable is not a loop over time.
         if let Expr::Mux(c, yes, no) = expr {
             let Some(c) = self.known(*c, k) else { return Ok(Next::Needs(vec![(*c, k)])) };
             if let Some(value) = d.truth(c) {
@@ -220,7 +220,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
                     return Ok(Next::Ready(word.clone()));
                 }
             }
-            // What is known at once first, then one after the other.
+            // Words that are known already come first.
             for n in [a, b] {
                 if self.known(*n, k).is_none() && self.is_given(d, *n, k) {
                     return Ok(Next::Needs(vec![(*n, k)]));
@@ -263,7 +263,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
         made.map(Next::Ready)
     }
 
-    /// Parts side by side. A part with copies of its own top bit above it is a sign extension.
+    /// Concatenates parts. A part with copies of its own top bit above it is a sign extension.
     fn concat<D: Domain<Word = W>>(&self, d: &mut D, parts: &[NodeId], k: u32) -> WordResult<D> {
         let rtl = self.rtl;
         // The vector and the highest bit of it that a part shows.
@@ -411,13 +411,13 @@ impl<'a, W: Clone> Unroll<'a, W> {
 
 /// Decisions of the caller of an unrolling to gates.
 pub trait Leaves {
-    /// Bits of an input port.
+    /// Returns the bits of an input port.
     fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit>;
-    /// Bits of an undefined value.
+    /// Returns undefined bits.
     fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
         e.words.free("undefined", width)
     }
-    /// Bits of a register's state before the time that is looked at: `width` bits from `lo` on.
+    /// Returns `width` bits, from `lo` on, of a register's state before the unrolled time.
     fn before(&mut self, e: &mut Engine, _signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {
         self.unknown(e, width)
     }
@@ -425,7 +425,7 @@ pub trait Leaves {
     fn known(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32) -> Option<Vec<Lit>> {
         None
     }
-    /// A signal's bits are known: what shall be used for them from now on.
+    /// Receives the bits of a signal; returns the bits that replace them.
     fn signal(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
         bits
     }
@@ -632,8 +632,8 @@ pub fn clock_of(rtl: &Rtl) -> Result<Option<(SignalId, bool)>, String> {
     Ok(found)
 }
 
-/// Registers on a path from an input to the outputs: the largest number over the paths that a search meets, each
-/// expression looked at once. In a balanced design all paths agree.
+/// Returns the largest number of registers on the paths from inputs to outputs that a search visiting each expression
+/// once meets. In a balanced design all paths have this number.
 pub fn depth(rtl: &Rtl, ignore: &[SignalId]) -> u32 {
     let mut seen = vec![false; rtl.len()];
     let mut deepest = 0;

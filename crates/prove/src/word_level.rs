@@ -57,13 +57,13 @@ struct FormComparison<'a> {
     /// Terms that may still be visited while names are replaced by their definitions.
     apart: u64,
     /// Adaptive budget of a question about nearby names.
-    nearby: Patience,
+    nearby: AdaptiveBudget,
     /// Adaptive budgets of questions by multiplying out, and by expanding names.
-    multiplied: Patience,
-    unfolded: Patience,
+    multiplied: AdaptiveBudget,
+    unfolded: AdaptiveBudget,
     /// Ticks that internal signals may still take.
     hints: u64,
-    /// Inputs of other clocks, made when they are met: parts as in a word.
+    /// Inputs of other cycles, created on first use: parts of words.
     others: FxHashMap<(SignalId, u32), Word>,
     /// Words of data ports some of whose bits no element has at their moment.
     beside: FxHashMap<(SignalId, u32), Word>,
@@ -77,13 +77,13 @@ struct FormComparison<'a> {
     not_seen: FxHashSet<(FormId, Option<ValueId>, u32)>,
 }
 
-/// A form of which a signal shows the low bits, and what that says.
+/// A form whose low bits a signal has, with the claim about the signal.
 type Same = Option<(FormId, Claim)>;
 
-/// Adaptive budget for questions of one kind: halved after each question that took much of it and decided nothing.
-struct Patience(u64);
+/// Adaptive budget for queries of one kind: halved after each query that used much of it without a result.
+struct AdaptiveBudget(u64);
 
-impl Patience {
+impl AdaptiveBudget {
     fn took(&mut self, work: u64, helped: bool) {
         if !helped && work >= self.0 / 4 {
             self.0 = (self.0 / 2).max(LEAST);
@@ -99,7 +99,7 @@ enum Answer {
 }
 
 impl FormComparison<'_> {
-    /// An undefined word.
+    /// Returns an undefined word.
     fn free(&mut self, width: u32) -> WordResult<Self> {
         let mut parts = Vec::new();
         self.between(&mut parts, (0, width))?;
@@ -109,7 +109,7 @@ impl FormComparison<'_> {
         })
     }
 
-    /// A data port's word, made of the codes of the elements on it, and whether it is made of these alone.
+    /// Returns the word of a data port, composed of the raw values of its elements, and `true` if it has no other bits.
     fn data(
         &mut self,
         signal: SignalId,
@@ -137,7 +137,7 @@ impl FormComparison<'_> {
         Ok((word, is_whole))
     }
 
-    /// Bits that may be anything, as parts of a word.
+    /// Appends free bits as a part of a word.
     fn between(&mut self, parts: &mut Vec<(u32, FormId)>, (mut lo, hi): (u32, u32)) -> OrOverflow<()> {
         while lo < hi {
             let width = (hi - lo).min(FREE_BITS);
@@ -230,8 +230,9 @@ impl FormComparison<'_> {
         self.compare_moved(signal, (op, 0), f)
     }
 
-    /// Compares a signal with an operation plus a constant. Optimisation may keep some bits only, the negative, or the
-    /// distance to a constant: the form by the model of what the signal shows, if there is one.
+    /// Compares a signal with an operation plus a constant. After optimisation a signal may have some of the bits only,
+    /// the negative, or the distance to a constant. Returns the signal's form over values of the model, if one is
+    /// proved.
     fn compare_moved(&mut self, signal: SignalId, (op, moved): (ValueId, i128), f: FormId) -> OrOverflow<Same> {
         let width = self.rtl.signal(signal).width;
         let whole = self.model.kif(op).width();
@@ -241,7 +242,7 @@ impl FormComparison<'_> {
             return Ok(Some(plain));
         }
         let Some(apart) = self.terms.difference(f, meaning, width)? else { return Ok(Some(plain)) };
-        // A table in pieces: one of its bits may be the sign of what is looked up.
+        // Table in pieces: one of the bits may be the sign of the operand.
         if self.terms.is_table(meaning) && self.terms.vanishes_by_value(apart, width)? {
             return Ok(Some(plain));
         }
@@ -286,16 +287,16 @@ impl FormComparison<'_> {
                 open.push((found, part, claim));
             }
         }
-        // What the file says of the signal, where that agrees with the samples: nothing else is asked about then.
+        // If the comment in the file agrees with the samples, only its claim is compared.
         if let Some(runs) = self.remarked(signal, (op, moved), f)? {
             let of = (op, moved, false, model);
-            if let Some(same) = self.these_pieces(f, width, of, runs.clone(), false)? {
+            if let Some(same) = self.match_bit_fields(f, width, of, runs.clone(), false)? {
                 return Ok(Some(same));
             }
             if let Some(same) = self.in_pieces(f, width, (op, moved), false)? {
                 return Ok(Some(same));
             }
-            return self.these_pieces(f, width, of, runs, true);
+            return self.match_bit_fields(f, width, of, runs, true);
         }
         // Samples do not tell a run that ends below the sign from one that ends with it.
         if !known_well && let Some(same) = self.in_pieces(f, width, (op, moved), false)? {
@@ -308,7 +309,8 @@ impl FormComparison<'_> {
         }
         for (found, part, claim) in open.iter().take(2) {
             if self.same_gates(f, *part, width)? {
-                // A sum keeps its own form: what forms do not see to be equal says more, such as where its sign is.
+                // A sum keeps its own form, which contains more information than the name, such as the position of its
+                // sign.
                 let keeps_form = meaning == model;
                 let form = if keeps_form { f } else { *found };
                 return Ok(Some((form, Claim { keeps_form, ..claim.clone() })));
@@ -317,7 +319,7 @@ impl FormComparison<'_> {
         if known_well { Ok(None) } else { self.in_pieces(f, width, (op, moved), true) }
     }
 
-    /// The runs of bits of a value that a signal shows as the comment in the file says, if the samples agree.
+    /// Returns the runs of bits of a value that the comment in the file states for a signal, if the samples agree.
     fn remarked(
         &mut self,
         signal: SignalId,
@@ -340,7 +342,8 @@ impl FormComparison<'_> {
         Ok(agree.then_some(runs))
     }
 
-    /// The form by a value of the model of which a signal shows several runs of bits; seen at once, or `thoroughly`.
+    /// Returns the form of a signal with several runs of bits of one value of the model; structural only, or also
+    /// `thoroughly`.
     fn in_pieces(&mut self, f: FormId, width: u32, (op, moved): (ValueId, i128), thoroughly: bool) -> OrOverflow<Same> {
         if !self.in_pieces {
             return Ok(None);
@@ -358,7 +361,7 @@ impl FormComparison<'_> {
             let [first, second] = guesses.map(|guess| guess.filter(|runs| runs.len() > 1));
             let second = second.filter(|runs| first.as_ref() != Some(runs));
             for runs in [first, second].into_iter().flatten() {
-                if let Some(same) = self.these_pieces(f, width, (op, moved, negative, signed), runs, thoroughly)? {
+                if let Some(same) = self.match_bit_fields(f, width, (op, moved, negative, signed), runs, thoroughly)? {
                     return Ok(Some(same));
                 }
             }
@@ -367,7 +370,7 @@ impl FormComparison<'_> {
     }
 
     /// Matches runs of bits of a value, or of its negative, whose form is `signed`.
-    fn these_pieces(
+    fn match_bit_fields(
         &mut self,
         f: FormId,
         width: u32,
@@ -398,8 +401,8 @@ impl FormComparison<'_> {
         Ok(asked.then_some((found, claim)))
     }
 
-    /// Bits `lo .. hi` of a named value of `whole` bits, which are zero for all samples: if they are for every input,
-    /// its floors there are said by the one above them.
+    /// Tries to prove that bits `lo .. hi` of a named value of `whole` bits, which are zero for all samples, are always
+    /// zero; then floors within them are expressed by the one above.
     fn learn_gap(&mut self, name: FormId, meaning: FormId, (lo, hi): (u32, u32), whole: u32) -> OrOverflow<()> {
         if self.terms.knows_gap(name, lo)? {
             return Ok(());
@@ -429,14 +432,14 @@ impl FormComparison<'_> {
         Ok(out)
     }
 
-    /// The form of an operation plus a constant, by its name and by its meaning.
+    /// Returns the form of an operation plus a constant, by its name and by its definition.
     fn moved_value(&mut self, op: ValueId, moved: i128) -> OrOverflow<(FormId, FormId)> {
         let model = self.forms.ops[op.index()];
         let meaning = self.terms.meaning(model);
         Ok((self.terms.offset(model, moved)?, self.terms.offset(meaning, moved)?))
     }
 
-    /// Another value of the model of which the signal shows a run of bits: the form by it.
+    /// Returns the form of a signal that has a run of bits of another value of the model.
     fn shown(&mut self, signal: SignalId, f: FormId) -> OrOverflow<Same> {
         let width = self.rtl.signal(signal).width;
         if !self.in_pieces || width > MAX_SHOWN || self.terms.is_sum_of_names(f) {
@@ -459,7 +462,7 @@ impl FormComparison<'_> {
             let model = self.forms.ops[op as usize];
             let meant = self.samples(model);
             let meaning = self.terms.meaning(model);
-            // Gates say little about parts of products.
+            // Gates contribute little to the comparison of parts of products.
             if self.terms.multiplies(meaning) {
                 continue;
             }
@@ -485,8 +488,8 @@ impl FormComparison<'_> {
         Ok(None)
     }
 
-    /// The form `same`, which is `f` modulo the signal's width, so that a word that is known to be a number of its
-    /// width stays one.
+    /// Returns the form `same`, which equals `f` modulo the signal's width, so that a word that is a number of this
+    /// width remains one.
     fn fitted(&mut self, signal: SignalId, f: FormId, same: FormId) -> OrOverflow<FormId> {
         let width = self.rtl.signal(signal).width;
         let range = self.terms.range(f);
@@ -561,7 +564,7 @@ impl FormComparison<'_> {
         same
     }
 
-    /// The values under one assignment.
+    /// Returns the values under one assignment.
     fn witness(&mut self, output: usize, found: FormId, mut samples: Samples, lane: usize) -> Witness {
         let value = |samples: &mut Samples, terms: &LinearForms, f: FormId, kif: Kif| {
             wrap(&BigInt::from(samples.lanes(terms, f)[lane]), kif)
@@ -730,7 +733,7 @@ impl Domain for FormComparison<'_> {
 }
 
 impl FormComparison<'_> {
-    /// From here on the parts of a signal's word are expressed by the value of the model that the signal shows: other
+    /// Records that the parts of a signal's word are those of the model's value that the signal equals, as other
     /// signals may read the parts.
     fn learn_parts(&mut self, signal: SignalId, word: &Word, same: FormId) -> OrOverflow<()> {
         let parts: Arc<[(u32, FormId)]> = match word {
@@ -745,13 +748,13 @@ impl FormComparison<'_> {
         for (&(start, part), end) in parts.iter().zip(ends) {
             if end > start && !self.terms.is_sum_of_names(part) {
                 let bits = self.terms.floor(same, start)?;
-                self.terms.tell_bits(part, end - start, bits);
+                self.terms.record_low_bits(part, end - start, bits);
             }
         }
         Ok(())
     }
 
-    /// The form that a claim says.
+    /// Returns the form of a claim.
     fn claimed(&mut self, claim: &Claim) -> OrOverflow<FormId> {
         let value = self.terms.scale(self.forms.ops[claim.op.index()], if claim.negative { -1 } else { 1 })?;
         let value = self.terms.offset(value, claim.offset)?;
@@ -770,7 +773,7 @@ impl FormComparison<'_> {
         })
     }
 
-    /// The word of a signal by values of the model, if it shows one.
+    /// Returns the word of a signal over values of the model, if a relation is proved.
     fn said(&mut self, signal: SignalId, k: u32, word: Word) -> WordResult<Self> {
         let named = operation_of(self.model, self.rtl, signal);
         let hint = named.or_else(|| hinted_operation(self.model, self.rtl, signal).filter(|_| self.in_pieces));
@@ -789,7 +792,8 @@ impl FormComparison<'_> {
         }
         let width = self.rtl.signal(signal).width;
         let mut same = None;
-        // With few rules only what these do not see is taken from what is proved: the own forms of sums say more.
+        // With few rules, only relations that the rules do not derive are used, as the own forms of sums contain more
+        // information.
         let known_well = self.is_known_well(signal, f)?;
         if self.in_pieces {
             same = self.proved_before(signal, k, f)?.filter(|(_, claim)| !known_well || self.is_whole(claim));
@@ -824,9 +828,9 @@ impl FormComparison<'_> {
         Ok(Word::One(self.fitted(signal, f, same)?))
     }
 
-    /// Returns `true` if a form is a function of one named value, where every operation has a name and the file does
-    /// not state the signal's value. Bits of other values that happen to be the same, such as those of a later sum,
-    /// would only make it a function of several.
+    /// Returns `true` if a form is a function of one named value, if every operation has a name and the file does not
+    /// state the signal's value. Equal bits of other values, such as those of a later sum, would only make it a
+    /// function of several.
     fn is_known_well(&mut self, signal: SignalId, f: FormId) -> OrOverflow<bool> {
         if self.terms.rules() != RuleSet::Local || self.rtl.remark(&self.rtl.signal(signal).name).is_some() {
             return Ok(false);
@@ -839,7 +843,7 @@ impl FormComparison<'_> {
         matches!(claim.runs[..], [(0, 0, width)] if width >= self.model.kif(claim.op).width())
     }
 
-    /// Which value of the model a form shows, unless an earlier search found none.
+    /// Returns the value of the model that a form equals, unless an earlier search failed.
     fn unless_not_seen(
         &mut self,
         question: (FormId, Option<ValueId>, u32),
@@ -928,7 +932,7 @@ pub(super) struct FormEffort {
     pub(super) asks_gates: bool,
 }
 
-/// Compares by forms what is not proved yet: true if it is decided then.
+/// Compares the undecided outputs by forms; returns `true` if the verdict is decided afterwards.
 pub(super) fn compare(
     (model, rtl, ports): (&Model, &Rtl, &PortRoles),
     (latency, structure): (u32, u32),
@@ -941,7 +945,7 @@ pub(super) fn compare(
     let kept = e.reserve(effort.cap);
     let saved = std::mem::replace(&mut e.limits, effort.limits);
     let mut terms = LinearForms::with(rules);
-    // Three quarters for forms where no gates of outputs are asked about, else half.
+    // Three quarters of the budget for forms if gates of outputs are not compared, otherwise half.
     let most = e.left / 4 * if effort.asks_gates { 2 } else { 3 } / FORMS;
     terms.set_most(most);
     let for_forms = e.reserve(e.left - FORMS * most);
@@ -962,9 +966,9 @@ pub(super) fn compare(
                 samples: None,
                 columns: None,
                 apart: most,
-                nearby: Patience((most / NEARBY.0).clamp(NEARBY.1, NEARBY.2)),
-                multiplied: Patience(MULTIPLIED),
-                unfolded: Patience(UNFOLDED.min(most / 4)),
+                nearby: AdaptiveBudget((most / NEARBY.0).clamp(NEARBY.1, NEARBY.2)),
+                multiplied: AdaptiveBudget(MULTIPLIED),
+                unfolded: AdaptiveBudget(UNFOLDED.min(most / 4)),
                 hints,
                 others: FxHashMap::default(),
                 beside: FxHashMap::default(),
@@ -992,7 +996,7 @@ pub(super) fn compare(
     decided
 }
 
-/// Compares outputs; returns `true` if a difference was found, and adds what was proved.
+/// Compares outputs; returns `true` if a difference was found, and records proved outputs.
 fn outputs(
     design: &mut FormComparison<'_>,
     structure: u32,
@@ -1018,7 +1022,7 @@ fn outputs(
             Err(Fault::Overflow) => beyond = true,
             Err(fault) => return Err(fault),
         }
-        // No more forms are made: what is known so far stays.
+        // The limit of forms is reached; the proved relations remain.
         if beyond && design.terms.is_spent() {
             break;
         }
@@ -1032,7 +1036,7 @@ fn outputs(
             }
             _ => false,
         };
-        // What forms do not see is decided on gates.
+        // Outputs that forms do not prove are compared by gates.
         if same {
             report.notes.push(format!("valid_out is valid_in of {latency} clocks before"));
             design.proved.valid = true;
@@ -1041,7 +1045,7 @@ fn outputs(
     design.unmatched.sort_by_key(|u| (u.0, u.1));
     let count = found.len();
     for (at, (j, width, f)) in found.into_iter().enumerate() {
-        // What one output leaves is there for the others: none can take what is theirs.
+        // Each output may use at most half of the remaining budget, so that some remains for the others.
         let share = design.e.left / 2_u64.min((count - at) as u64);
         let kept = design.e.reserve(share);
         let answer = output(design, (j, width, f), asks_gates);
@@ -1098,7 +1102,7 @@ mod tests {
 
     #[test]
     fn questions_that_were_dear_in_vain_make_later_ones_cheaper() {
-        let mut patience = Patience(80_000);
+        let mut patience = AdaptiveBudget(80_000);
         patience.took(80_000, true);
         patience.took(19_999, false);
         assert_eq!(patience.0, 80_000);
@@ -1121,7 +1125,7 @@ mod tests {
         });
         assert!(too_much.is_err());
         let high = terms.within(1_000, |t| t.floor(x, 3)).unwrap();
-        // A limit within a limit is no more than what is left of the outer one.
+        // A nested limit is at most the rest of the outer one.
         let inner = terms.within(10, |t| {
             t.charge(11);
             t.within(1_000, |t| t.floor(x, 5))

@@ -1,4 +1,4 @@
-//! Support of tests: random valid models and state machines, external tools, the files of the repository.
+//! Test utilities: random valid models and state machines, external tools, files of the repository.
 //!
 //! A development dependency of the other crates; no released program contains it.
 
@@ -19,7 +19,7 @@ pub fn repository() -> PathBuf {
 /// longer run.
 ///
 /// # Panics
-/// If the variable does not hold two numbers.
+/// If the variable does not contain two numbers.
 pub fn seeds(suite: Range<u64>) -> Range<u64> {
     let requested = std::env::var("PROVE_SEEDS").ok();
     let ends =
@@ -27,13 +27,13 @@ pub fn seeds(suite: Range<u64>) -> Range<u64> {
     ends.map_or(suite, |(a, b)| a..b)
 }
 
-/// Returns `true` in the nightly run (`scripts/nightly.sh`), which takes the large models and all combinations.
+/// Returns `true` in the nightly run (`scripts/nightly.sh`), which uses the large models and all combinations.
 pub fn is_nightly() -> bool {
     std::env::var_os("ALIR2HDL_NIGHTLY").is_some_and(|value| !value.is_empty())
 }
 
-/// Returns the first `count` of `all`, or all of them in the nightly run: lists begin with the smallest ones that show
-/// the thing.
+/// Returns the first `count` elements of `all`, or all in the nightly run. Lists begin with the smallest sufficient
+/// ones.
 pub fn first_or_all<T>(all: &[T], count: usize) -> &[T] {
     if is_nightly() { all } else { &all[..count.min(all.len())] }
 }

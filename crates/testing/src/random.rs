@@ -195,7 +195,7 @@ pub fn with_a_sum_for_a_difference(model: &Model) -> Option<Model> {
     other.finish().ok()
 }
 
-/// Returns a program with `times` parallel copies of a program, each with inputs and outputs of its own.
+/// Returns a program with `times` parallel copies of a program, each with separate inputs and outputs.
 ///
 /// # Panics
 /// If the number of inputs exceeds 32 bits.
@@ -221,7 +221,7 @@ pub fn side_by_side(model: &Model, times: u32) -> Model {
             all.output(Output { source: output.source.map(|v| ValueId(v.0 + base)), ..*output });
         }
     }
-    all.finish().expect("copies of a program are one")
+    all.finish().expect("copies of a valid program are valid")
 }
 
 /// Words from which a random program is built.
@@ -229,7 +229,7 @@ pub fn side_by_side(model: &Model, times: u32) -> Model {
 pub struct Recipe {
     /// Profile of the program.
     pub profile: Profile,
-    /// About one gene for each operation: some give several operations.
+    /// About one gene for each operation; some genes result in several operations.
     pub genes: Vec<Gene>,
 }
 
@@ -579,7 +579,7 @@ impl<'a> Generator<'a> {
             x = self.push(Op::Quantise { x, shift: 0 }, Interval::full(narrow), gene);
         }
         let (kif, range) = (self.kif(x), self.range(x));
-        // Over the whole interval, or over a part of the type.
+        // A table over the whole interval, or over a part of the type.
         let (base, len) = if w3 % 4 == 3 && kif.width() > 0 {
             let codes = 1u64 << kif.width();
             let skip = u64::from(w3 >> 2) % codes;
@@ -720,7 +720,7 @@ impl<'a> Generator<'a> {
         if self.zero_output {
             builder.output(Output { source: None, shift: 0, neg: false });
         }
-        builder.finish().unwrap_or_else(|problems| panic!("the generator made an invalid program: {}", problems[0]))
+        builder.finish().unwrap_or_else(|problems| panic!("the generator built an invalid program: {}", problems[0]))
     }
 }
 
@@ -735,7 +735,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn every_recipe_makes_a_valid_program(
+        fn every_recipe_builds_a_valid_program(
             genes in proptest::collection::vec(any::<Gene>(), 0..40),
             which in 0..Profile::ALL.len(),
             broken: bool,
@@ -778,7 +778,7 @@ mod tests {
     }
 
     #[test]
-    fn small_words_make_simple_programs() {
+    fn small_words_build_simple_programs() {
         let model = Recipe::new(Profile::SMALL, vec![[0; 8], [1, 0, 0, 0, 0, 0, 0, 0]]).build();
         assert_eq!(model.node(ValueId(1)).op, Op::Add { a: ValueId(0), b: ValueId(0), shift: 0 });
         assert_eq!(model.nodes().len(), 2);

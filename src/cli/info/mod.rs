@@ -314,7 +314,7 @@ fn estimate_intervals(
     let mut others: Vec<u32> = intervals.iter().copied().filter(|&interval| interval != 1).collect();
     spec.pipeline.interval = others.first().copied();
     if options.sweep.is_some() {
-        spec.every_clock("--sweep").map_err(Failure::input)?;
+        spec.require_ii_one("--sweep").map_err(Failure::input)?;
     }
     spec.pipeline.compared.clear();
     if spec.pipeline.budget.is_some() {

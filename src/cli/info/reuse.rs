@@ -2,7 +2,7 @@
 //! accepts a sample every cycle.
 
 use super::super::{Failure, schema};
-use crate::compile::{self, Hardware, Planned, Spec};
+use crate::compile::{self, Hardware, SharingPlan, Spec};
 use crate::device::Estimate;
 use crate::diag::{counted, four_digits};
 use crate::ir::Model;
@@ -36,7 +36,7 @@ struct Interval {
     register_bits: u64,
     estimate: Estimate,
     #[serde(flatten)]
-    made: Made,
+    made: EngineFigures,
     /// Smallest initiation interval for bit-serial arithmetic, where this one is smaller.
     #[serde(skip)]
     serial_from: Option<u32>,
@@ -45,7 +45,7 @@ struct Interval {
 /// Structure of the hardware.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Made {
+enum EngineFigures {
     Fold(FoldFigures),
     Serial(serial::Figures),
 }
@@ -140,11 +140,13 @@ impl Interval {
     fn from_hardware(hardware: &Hardware<'_>) -> Option<Interval> {
         let reused = hardware.reused()?;
         let (latency_at_least, made) = match &reused.plan {
-            Planned::Fold(plan) => {
+            SharingPlan::Fold(plan) => {
                 let figures = Figures::new(&reused.program, plan);
-                (figures.latency_at_least, Made::Fold(FoldFigures::new(plan, &figures)))
+                (figures.latency_at_least, EngineFigures::Fold(FoldFigures::new(plan, &figures)))
             }
-            Planned::Serial(graph, plan) => (plan.latency, Made::Serial(serial::Figures::new(graph, plan))),
+            SharingPlan::Serial(graph, plan) => {
+                (plan.latency, EngineFigures::Serial(serial::Figures::new(graph, plan)))
+            }
         };
         Some(Interval {
             interval: reused.plan.interval(),
@@ -211,7 +213,7 @@ impl GroupTable {
             operations: template.nodes().len(),
             input_bits: template.input_kifs().iter().map(|kif| u64::from(kif.width())).sum(),
             output_bits: (0..outputs).map(|j| u64::from(template.output_kif(j).width())).sum(),
-            clocks: (0..outputs).map(|j| Plan::made_after(group, j)).max().unwrap_or(1),
+            clocks: (0..outputs).map(|j| Plan::output_latency(group, j)).max().unwrap_or(1),
             phases: figures.phases,
             multiplexer_bits: figures.multiplexer_bits(),
             multiplexers: multiplexers.collect(),
@@ -232,7 +234,7 @@ impl ReuseTable {
     /// Returns the interval at which the least of the logic is shared, among those that share hardware: the interval,
     /// the share, and the smallest interval for bit-serial arithmetic.
     pub(super) fn least_shared(&self) -> Option<(u32, f64, Option<u32>)> {
-        let fold = self.intervals.iter().filter(|row| matches!(row.made, Made::Fold(_)));
+        let fold = self.intervals.iter().filter(|row| matches!(row.made, EngineFigures::Fold(_)));
         let least = fold.min_by(|a, b| a.shared_percent.total_cmp(&b.shared_percent));
         least.map(|row| (row.interval, row.shared_percent, row.serial_from))
     }
@@ -273,10 +275,10 @@ impl ReuseTable {
             let e = &row.estimate;
             let share = e.lut as f64 / self.every_clock.lut.max(1) as f64;
             let [blocks, units, multiplexers] = match &row.made {
-                Made::Fold(fold) => {
+                EngineFigures::Fold(fold) => {
                     [fold.blocks.to_string(), fold.units.to_string(), fold.multiplexer_bits.to_string()]
                 }
-                Made::Serial(_) => [(); 3].map(|()| "-".to_owned()),
+                EngineFigures::Serial(_) => [(); 3].map(|()| "-".to_owned()),
             };
             let _ = writeln!(
                 out,
@@ -293,8 +295,8 @@ impl ReuseTable {
         }
         if let [row] = &self.intervals[..] {
             match &row.made {
-                Made::Fold(fold) => fold.to_text(row, out, all),
-                Made::Serial(figures) => serial_text(figures, row, out),
+                EngineFigures::Fold(fold) => fold.to_text(row, out, all),
+                EngineFigures::Serial(figures) => serial_text(figures, row, out),
             }
         }
         text

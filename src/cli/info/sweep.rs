@@ -82,12 +82,12 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, counts: &[u32]) -> Resu
     let required = spec.clock.period;
     let unbounded = |spec: &Spec| Spec { clock: Clock { period: None, ..spec.clock }, ..spec.clone() };
     let most = in_stages(&unbounded(spec), counts.iter().copied().max().unwrap_or(1));
-    let several = match most.cuts_products() {
+    let several = match most.pipelines_multipliers() {
         true => compile::optimise(single.source, &most)?,
         false => single.borrowed(),
     };
     let one = in_stages(spec, 1);
-    let single = match required.is_some() && most.cuts_products() {
+    let single = match required.is_some() && most.pipelines_multipliers() {
         true => &compile::optimise(single.source, &one)?,
         false => single,
     };
@@ -95,7 +95,7 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, counts: &[u32]) -> Resu
         let spec = in_stages(spec, stages);
         let optimised = if stages <= 1 { single } else { &several };
         // With a period the number of stages decides whether registers within products are worth their adders.
-        let scheduled = match required.is_some() && spec.cuts_products() {
+        let scheduled = match required.is_some() && spec.pipelines_multipliers() {
             true => compile::optimise(single.source, &spec)?.schedule(&spec),
             false => optimised.borrowed().schedule(&spec),
         };
@@ -172,7 +172,7 @@ pub(super) fn prove(rows: &mut [Row], single: &Optimised<'_>, spec: &Spec) -> Re
     for row in rows {
         let mut spec = in_stages(spec, row.stages);
         spec.prove = true;
-        let proved = compile::model_sharing_proofs(&mut passes, &spec, &|_| {})
+        let proved = compile::compile_with_proof_cache(&mut passes, &spec, &|_| {})
             .and_then(|hardware| hardware.proved_text(Language::Verilog, &|_| {}));
         row.proof = Some(match proved.map_err(Failure::from) {
             Ok(_) => RowProof::Proved,

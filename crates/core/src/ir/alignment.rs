@@ -1,28 +1,27 @@
-//! Alignment of two programs: which operation of one is which of the other, after operations were inserted, removed or
-//! changed.
+//! Alignment of two programs: pairs of corresponding operations, after operations were inserted, removed or changed.
 //!
-//! Four rules, each for what the ones before it left: operations of the same computation from the inputs; of the same
-//! use down to the outputs; of such use whatever the types; and a longest common subsequence of the rest. The rules see
-//! a dataflow graph only, so that signals of RTL are aligned by the same ones.
+//! Four rules, each applied to the operations that the earlier rules did not pair: operations with the same computation
+//! from the inputs; with the same uses down to the outputs; with the same uses except for types; and a longest common
+//! subsequence of the rest. The rules see only a dataflow graph, so they align signals of RTL as well.
 
 use super::{Model, Op, ValueId};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-/// Products of list lengths above which the rest is not aligned by a common subsequence.
+/// Largest product of the list lengths for which a common subsequence is computed.
 const MAX_PRODUCT: usize = 1 << 24;
 
 /// Dataflow graph to be aligned. Operands come before their nodes, except in feedback loops.
 #[derive(Clone, Debug, Default)]
 pub struct AlignmentGraph {
-    /// For each node a hash of its operation without operands, with its type.
+    /// Hash of each node's operation without operands, with its type.
     pub kinds: Vec<u64>,
-    /// For each node a hash of its operation without operands and types.
+    /// Hash of each node's operation without operands and types.
     pub classes: Vec<u64>,
-    /// For each node its operands.
+    /// Operands of each node.
     pub operands: Vec<Vec<u32>>,
-    /// Nodes that outputs read, each with a hash of the output.
+    /// Nodes that drive outputs, each with a hash of the output.
     pub outputs: Vec<(u32, u64)>,
 }
 
@@ -43,7 +42,7 @@ pub fn align_graphs(a: &AlignmentGraph, b: &AlignmentGraph) -> Vec<(u32, u32)> {
 }
 
 struct Alignment {
-    /// For each node of the first graph its partner.
+    /// Partner of each node of the first graph.
     partner: Vec<Option<u32>>,
     is_taken: Vec<bool>,
 }
@@ -98,7 +97,7 @@ fn hash_of(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Hash of an operation without its operands; a table counts by its entries, not by its number.
+/// Returns the hash of an operation without its operands; a table is represented by its entries, not by its index.
 fn kind(model: &Model, id: ValueId) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut op = model.node(id).op.clone();
@@ -113,7 +112,7 @@ fn kind(model: &Model, id: ValueId) -> u64 {
     hasher.finish()
 }
 
-/// For each node a hash of its whole computation from the inputs; in a feedback loop of the kinds of its operands.
+/// Returns a hash of each node's computation from the inputs; within a feedback loop, of the kinds of its operands.
 fn computations(graph: &AlignmentGraph) -> Vec<u64> {
     let mut keys: Vec<u64> = Vec::with_capacity(graph.kinds.len());
     for (kind, operands) in graph.kinds.iter().zip(&graph.operands) {
@@ -126,7 +125,7 @@ fn computations(graph: &AlignmentGraph) -> Vec<u64> {
     keys
 }
 
-/// For each node a hash of its uses down to the outputs, by these hashes of operations.
+/// Returns a hash of each node's uses down to the outputs, from the hashes `kinds` of the operations.
 fn uses(graph: &AlignmentGraph, kinds: &[u64]) -> Vec<u64> {
     let mut keys: Vec<Vec<u64>> = vec![Vec::new(); kinds.len()];
     graph.outputs.iter().for_each(|&(source, output)| keys[source as usize].push(output));
@@ -145,7 +144,7 @@ fn uses(graph: &AlignmentGraph, kinds: &[u64]) -> Vec<u64> {
     all
 }
 
-/// Returns a longest common subsequence, as pairs of places.
+/// Returns a longest common subsequence, as pairs of indices.
 fn common(x: &[u64], y: &[u64]) -> Vec<(usize, usize)> {
     let wide = y.len() + 1;
     let mut longest = vec![0u32; (x.len() + 1) * wide];
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inserted_operation_moves_no_other_one() {
+    fn an_inserted_operation_does_not_change_other_pairs() {
         let old = chain(None);
         for at in 0..10 {
             let new = chain(Some(at));

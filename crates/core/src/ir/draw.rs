@@ -1,12 +1,13 @@
-//! Samples of a program's inputs at random, where something is looked for among them: a difference, a likeness.
+//! Random samples of a program's inputs, for searches by simulation (differences, candidates for equal values).
 
 use super::{Model, Op};
 use crate::num::{Kif, SplitMix, align, wrap};
 use num_bigint::BigInt;
 
-/// One input sample: codes of the port types. Corners and interval ends often, uniform bit patterns otherwise.
+/// Returns one input sample as raw integer values of the port types: often corners and interval ends, otherwise uniform
+/// bit patterns.
 pub fn draw_inputs(model: &Model, rng: &mut SplitMix) -> Vec<BigInt> {
-    // Some samples are all of one kind; in the others each element chooses.
+    // In some samples all elements are drawn by one rule; in the others each element has its own.
     let common = rng.below(16);
     let ends = input_ends(model);
     let mut choose = |kif: Kif, ends: &[BigInt]| {
@@ -24,7 +25,7 @@ pub fn draw_inputs(model: &Model, rng: &mut SplitMix) -> Vec<BigInt> {
     model.input_kifs().iter().zip(&ends).map(|(kif, ends)| choose(*kif, ends)).collect()
 }
 
-/// For each input the ends of its readers' intervals, as codes of the port.
+/// Returns the ends of the intervals of each input's readers, as raw integer values of the port.
 fn input_ends(model: &Model) -> Vec<Vec<BigInt>> {
     let mut ends = vec![Vec::new(); model.n_inputs()];
     for node in model.nodes() {

@@ -1,18 +1,18 @@
-//! Which node of a network each operation of its lowered program was made for.
+//! Node of a network for which each operation of the lowered program was created.
 //!
-//! A lowering notes it while it makes the program. It is shown to people and nothing rests on it: an operation that
-//! several nodes share counts to the node for which it was made first.
+//! Lowering records it for display only; no computation depends on it. An operation that several nodes share belongs to
+//! the node for which it was created first.
 
 /// The nodes of a network in the order in which they were lowered, with the operations of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layers {
     names: Vec<String>,
-    /// For each name the operation after its last one.
+    /// Index of the operation after the last one of each node.
     ends: Vec<usize>,
 }
 
 impl Layers {
-    /// Says that the operations up to number `end`, which is not among them, were made for the node `name`.
+    /// Records that the operations up to index `end` (exclusive) belong to the node `name`.
     pub fn note(&mut self, name: &str, end: usize) {
         if self.ends.last().copied().unwrap_or(0) >= end {
             return;
@@ -25,12 +25,12 @@ impl Layers {
         self.ends.push(end);
     }
 
-    /// The names of the nodes that operations were made for.
+    /// Returns the names of the nodes with operations.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The index of the node that an operation was made for.
+    /// Returns the index of an operation's node.
     pub fn layer(&self, operation: usize) -> Option<usize> {
         let index = self.ends.partition_point(|&end| end <= operation);
         (index < self.names.len()).then_some(index)
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_belong_to_the_node_that_was_lowered_when_they_were_made() {
+    fn operations_belong_to_the_node_for_which_they_were_created() {
         let mut layers = Layers::default();
         for (name, end) in [("inputs", 2), ("up", 5), ("up", 6), ("reshape", 6), ("down", 8)] {
             layers.note(name, end);

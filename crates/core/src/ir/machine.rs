@@ -1,9 +1,9 @@
 //! Stateful designs: combinational programs, registers, and the connections between them.
 //!
-//! A [`Machine`] is what an `ALIRFSM` file says (`docs/fsm.md`): named signals of one or more fixed-point elements,
-//! some of them ports, some registers; blocks, each a [`Model`]; and connections that carry elements from one place to
-//! another, each cycle or at the clock edge. Like a model, a machine that exists is valid: only
-//! [`MachineBuilder::finish`] makes one, and it has found an order in which everything combinational can be computed.
+//! A [`Machine`] is the content of an `ALIRFSM` file (`docs/fsm.md`): named signals of one or more fixed-point
+//! elements, some of them ports, some registers; blocks, each a [`Model`]; and connections that copy elements from one
+//! signal to another, in every cycle or at the clock edge. Like a model, a machine that exists is valid: only
+//! [`MachineBuilder::finish`] creates one, after it has ordered all combinational connections and blocks.
 
 use super::Model;
 use crate::num::Kif;
@@ -58,11 +58,11 @@ pub struct Signal {
     pub output: bool,
     /// Types of its elements.
     pub elements: Vec<Kif>,
-    /// Codes that a register has at power-on and after reset, one an element.
+    /// Raw integer values of a register at power-on and after reset, one for each element.
     pub reset_to: Option<Vec<BigInt>>,
     /// The one-bit element that resets the register when it is 1.
     pub reset_if: Option<Access>,
-    /// The modulo schedule: toggles and period. It documents in which cycles the signal is valid.
+    /// Modulo schedule (toggles and period), which documents the cycles in which the signal is valid.
     pub schedule: Option<(Vec<i64>, i64)>,
 }
 
@@ -75,7 +75,7 @@ pub struct Access {
     pub lo: usize,
     /// One past the last element.
     pub hi: usize,
-    /// A one-element index and how many elements it moves the view by.
+    /// Index (one element), and the number of elements by which one step of the index moves the view.
     pub dynamic: Option<(Box<Access>, usize)>,
 }
 
@@ -91,23 +91,24 @@ impl Access {
     }
 }
 
-/// A connection: `dst` is `src`, each cycle or, if `dst` is a register, from each clock edge on.
+/// A connection that drives `dst` with `src`: combinationally, or at each clock edge if `dst` is a register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
-    /// Where values come from.
+    /// Source of the values.
     pub src: Access,
-    /// Where they go; converted element by element.
+    /// Destination, to whose types the values are converted.
     pub dst: Access,
-    /// A one-bit element; while it is 0, `alternative` is taken, and without one a register holds.
+    /// Enable, a one-bit element. While it is 0, `alternative` drives the destination; without one, a register keeps
+    /// its value.
     pub enable_if: Option<Access>,
     /// Value while not enabled.
     pub alternative: Option<Access>,
 }
 
-/// A step in which everything combinational is computed.
+/// Step of the combinational evaluation of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settle {
-    /// A connection to something that is not a register.
+    /// A connection to a signal that is not a register.
     Connection(usize),
     /// A block, from its inputs to its outputs.
     Block(BlockId),
@@ -146,6 +147,11 @@ impl Machine {
         &self.signals[id.index()]
     }
 
+    /// Returns the types of the elements of a view. By index, all elements that a view can reach have its types.
+    pub fn types(&self, view: &Access) -> &[Kif] {
+        &self.signal(view.signal).elements[view.lo..view.hi]
+    }
+
     /// All signal ids.
     pub fn signal_ids(&self) -> impl Iterator<Item = SignalId> + use<> {
         (0..self.signals.len() as u32).map(SignalId)
@@ -161,7 +167,7 @@ impl Machine {
         &self.connections
     }
 
-    /// An order in which everything combinational can be computed once inputs and registers are known.
+    /// Returns an order in which combinational connections and blocks can be evaluated from inputs and registers.
     pub fn order(&self) -> &[Settle] {
         &self.order
     }
@@ -176,7 +182,7 @@ impl Machine {
         self.signal_ids().filter(|&s| self.signal(s).output)
     }
 
-    /// Bits of all registers as the file declares them.
+    /// Returns the number of bits of all registers as the file declares them.
     pub fn register_bits(&self) -> u64 {
         let registers = self.signals.iter().filter(|s| s.kind == SignalKind::Register);
         registers.flat_map(|s| &s.elements).map(|k| u64::from(k.width())).sum()
@@ -198,12 +204,12 @@ impl Machine {
     }
 }
 
-/// Which rule of stateful designs is broken, and where.
+/// Violation of a rule of stateful designs, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineProblem {
     /// Stable code, `E04xx`.
     pub code: &'static str,
-    /// Where: a signal, connection or block of the design.
+    /// Place: a signal, connection or block of the design.
     pub site: MachineSite,
     /// Message of the problem.
     pub message: String,
@@ -266,20 +272,20 @@ impl MachineBuilder {
         &self.signals
     }
 
-    /// Sets what a register is reset by, once the signal it names is known.
+    /// Sets the reset condition of a register.
     pub fn reset_if(&mut self, register: SignalId, when: Access) {
         self.signals[register.index()].reset_if = Some(when);
     }
 
-    /// Sets what a register starts as.
+    /// Sets the power-on and reset value of a register.
     pub fn reset_to(&mut self, register: SignalId, to: Option<Vec<BigInt>>) {
         self.signals[register.index()].reset_to = to;
     }
 
-    /// The checked machine.
+    /// Checks the parts and returns the machine.
     ///
     /// # Errors
-    /// Every broken rule that was found; rules about an order are only looked at once all others hold.
+    /// All violated rules; the order of evaluation is only checked if all other rules hold.
     pub fn finish(mut self) -> Result<Machine, Vec<MachineProblem>> {
         let mut problems = Vec::new();
         self.attach_blocks(&mut problems);
@@ -378,8 +384,8 @@ impl Checker<'_> {
                 self.access(when, &site());
                 self.one_bit(when, &site(), "reset");
                 if signal.kind == SignalKind::Register && signal.reset_to.is_none() {
-                    let help = "give rst_to beside rst_if";
-                    self.report("E0405", site(), "a reset without a value to reset to".into(), help);
+                    let help = "give rst_to together with rst_if";
+                    self.report("E0405", site(), "a reset condition without a reset value".into(), help);
                 }
             }
         }
@@ -396,8 +402,7 @@ impl Checker<'_> {
             self.access(index, site);
             let fits = self.kif(index).is_some_and(|k| !k.signed && (k.frac == 0 || k.is_zero()));
             if index.hi.checked_sub(index.lo) != Some(1) || !fits || index.dynamic.is_some() {
-                let message =
-                    format!("{:?} is indexed by something that is not one unsigned whole number", signal.name);
+                let message = format!("the index of {:?} is not one unsigned whole number", signal.name);
                 self.report(
                     "E0407",
                     site.clone(),
@@ -454,8 +459,7 @@ impl Checker<'_> {
                 }
                 SignalKind::Wire | SignalKind::BlockInput(_) => {
                     if enable_if.is_some() && alternative.is_none() {
-                        let message =
-                            format!("{:?} would have to hold its value without a clock (a latch)", target.name);
+                        let message = format!("{:?} would be a latch: it keeps its value without a clock", target.name);
                         self.report("E0411", site.clone(), message, "give alt_src, or make the destination a register");
                     }
                     if dst.dynamic.is_some() {
@@ -473,7 +477,7 @@ impl Checker<'_> {
         for (i, connection) in design.connections.iter().enumerate() {
             let dst = &connection.dst;
             let elements = &mut by[dst.signal.index()];
-            // By index, any element from the view on may be written.
+            // A write by index may reach any element from the start of the view on.
             let range = if dst.dynamic.is_some() { dst.lo..elements.len() } else { dst.lo..dst.hi };
             let taken = range.clone().find_map(|e| elements[e].map(|other| (e, other)));
             if let Some((element, other)) = taken {
@@ -561,8 +565,8 @@ fn order(design: &MachineBuilder, drivers: &Drivers) -> Result<Vec<Settle>, Mach
         return Err(MachineProblem {
             code: "E0414",
             site,
-            message: "this connection lies on a combinational loop".into(),
-            help: "put a register on the loop; every output of a block counts as depending on all of its inputs",
+            message: "this connection is part of a combinational loop".into(),
+            help: "insert a register into the loop; every output of a block depends on all of its inputs",
         });
     }
     Ok(order)

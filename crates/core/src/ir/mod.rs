@@ -1,8 +1,8 @@
 //! The program: one block of combinational fixed-point operations in SSA form.
 //!
-//! A [`Model`] that exists is valid: it can only be made by [`Builder::finish`], which checks every rule of
-//! `docs/alir.md`, section 4, that concerns meaning rather than spelling. Passes make new models through
-//! the same door. Data lives in flat tables indexed by [`ValueId`]; a million operations is a normal size.
+//! A [`Model`] that exists is valid: only [`Builder::finish`] creates one, after checking every semantic rule of
+//! `docs/alir.md`, section 4. Passes build their results with the same function. Data is stored in flat tables indexed
+//! by [`ValueId`]; a million operations is a normal size.
 
 mod alignment;
 mod builder;

@@ -1,4 +1,4 @@
-//! Decimal digits without the formatting machinery: half of generated text is numbers.
+//! Decimal digits, faster than `std::fmt`: half of each generated file is numbers.
 
 /// The numbers 0 to 999 with three digits each, one after the other.
 const DIGITS: &str = match std::str::from_utf8(&THREE_DIGITS) {
@@ -21,7 +21,7 @@ const THREE_DIGITS: [u8; 3000] = {
 /// Appends a number in decimal.
 pub fn push_decimal(text: &mut String, number: u64) {
     if number < 10 {
-        // One character is cheaper than a slice.
+        // Appending a character is cheaper than appending a slice.
         return text.push(char::from(b'0' + number as u8));
     }
     let low = (number % 1000) as usize * 3;

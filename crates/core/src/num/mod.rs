@@ -1,9 +1,9 @@
-//! Exact fixed-point arithmetic: integer codes of any size, intervals, types, alignment and wrapping.
+//! Exact fixed-point arithmetic: raw integer values of any size, intervals, types, alignment and wrapping.
 //!
-//! Every width, sign and shift rule of the tool is written here, once. The rules are those of
-//! `docs/alir.md`, sections 2 and 3: a value is an integer *code* `v`, its real value is `v * 2^-frac`.
+//! Every rule of widths, signs and shifts is implemented here, once. The rules are those of `docs/alir.md`, sections 2
+//! and 3: a value is a raw integer (*code*) `v`, its real value is `v * 2^-frac`.
 //!
-//! Nothing here knows about models or hardware.
+//! This module does not depend on models or hardware.
 
 mod code;
 mod decimal;
@@ -20,15 +20,15 @@ pub use split_mix::SplitMix;
 
 use num_bigint::BigInt;
 
-/// `code * 2^(to - from)`, and where `to < from` the arithmetic shift right, i.e. floor.
+/// Returns `code * 2^(to - from)`, rounded down (arithmetic right shift) if `to < from`.
 ///
-/// This is `align(v, from, to)` of the specification: it moves a code with `from` fractional bits to
-/// `to` fractional bits. Shift distances are bounded by the reader's limits, not here.
+/// This is `align(v, from, to)` of the specification: it converts a raw integer value with `from` fractional bits to
+/// `to` fractional bits. The limits of the parser bound the shift distance, not this function.
 pub fn align(code: &BigInt, from: i64, to: i64) -> BigInt {
     if to >= from { code << (to - from) as u64 } else { code >> (from - to) as u64 }
 }
 
-/// Keeps the low `kif.width()` bits of `code` and reads them as two's complement if the type is signed.
+/// Wraps `code` to a type: keeps the low `kif.width()` bits, as two's complement if the type is signed.
 pub fn wrap(code: &BigInt, kif: Kif) -> BigInt {
     let width = u64::from(kif.width());
     if width == 0 {

@@ -8,7 +8,7 @@
 //!
 //! The road exists once: the command line, Python, `verify`, `project` and `view` all take it. It writes no file,
 //! prints nothing and has no state; the same design and [`Spec`] give the same bytes. Checkers that do not look at the
-//! producer judge each schedule and each netlist; with [`Spec::prove`] also each optimisation, the netlist and each
+//! producer check each schedule and each netlist; with [`Spec::prove`] also each optimisation, the netlist and each
 //! text are proved.
 //!
 //! | file | what |
@@ -34,7 +34,7 @@ mod steps;
 pub use machine::{OptimisedMachine, intermediate_machines, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{ProvedPasses, append_lowering_proof, input_timing, prove_lowering};
-pub use reuse::{Planned, Reused};
+pub use reuse::{SharedHardware, SharingPlan};
 pub use source::{NetworkSource, Source, Theorem};
 pub(crate) use spec::NOT_WITH_WRAPPER;
 pub use spec::{
@@ -57,7 +57,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Why there is no hardware, or nothing was simulated.
+/// The reason why compilation or simulation failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// Whose matter it is.
@@ -69,18 +69,18 @@ pub struct Error {
 /// Whose matter an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The design, the [`Spec`] or, where hardware is simulated, the samples: something else has to be asked for.
+    /// The design, the [`Spec`] or, where hardware is simulated, the samples: the request has to change.
     Request,
     /// A simulator that is needed is not there. Only of a simulation.
     MissingTool,
     /// Ours: a checker objects to our own work, or a proof has failed.
     Bug,
-    /// Nobody's: a proof reached its limits.
+    /// No one's mistake: a proof reached its limits.
     Undecided,
 }
 
 impl Error {
-    /// The request cannot be fulfilled.
+    /// Returns the error of a request that cannot be fulfilled.
     pub fn request(diagnostics: impl Into<Diagnostics>) -> Error {
         Error { kind: ErrorKind::Request, diagnostics: diagnostics.into() }
     }
@@ -106,7 +106,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A checker's complaint about our own work.
+/// Returns the error of a check that failed, which is a mistake of this program.
 fn bug(found: impl Into<Diagnostics>) -> Error {
     let mut diagnostics = found.into();
     diagnostics.0.iter_mut().for_each(|d| d.severity = Severity::Bug);
@@ -116,28 +116,28 @@ fn bug(found: impl Into<Diagnostics>) -> Error {
 /// Callback that receives one line for each step of a proof.
 pub type Listener<'a> = &'a dyn Fn(&str);
 
-/// The hardware of a program.
+/// Compiles a program to hardware.
 ///
 /// # Errors
-/// If the wishes contradict one another or cannot be fulfilled; if a checker objects or a proof fails, which is our
-/// mistake; if a proof reached its limits.
+/// If options contradict one another or cannot be fulfilled; if a check or a proof fails, which is a mistake of this
+/// program; if a proof reached its limits.
 pub fn model<'d>(model: &'d Model, spec: &Spec) -> Result<Hardware<'d>, Error> {
-    model_telling(model, spec, &|_| {})
+    compile_with_progress(model, spec, &|_| {})
 }
 
-/// [`model`], with each step of a proof told to `listener`.
+/// Like [`model`]; reports each step of a proof to `listener`.
 ///
 /// # Errors
 /// As [`model`].
-pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) -> Result<Hardware<'d>, Error> {
-    model_sharing_proofs(&mut ProvedPasses::new(model), spec, listener)
+pub fn compile_with_progress<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) -> Result<Hardware<'d>, Error> {
+    compile_with_proof_cache(&mut ProvedPasses::new(model), spec, listener)
 }
 
-/// [`model_telling`] of the program of `proved`, without proving again what that holds.
+/// Like [`compile_with_progress`] for the program of `proved`, without repeating the proofs in `proved`.
 ///
 /// # Errors
 /// As [`model`].
-pub fn model_sharing_proofs<'d>(
+pub fn compile_with_proof_cache<'d>(
     proved: &mut ProvedPasses<'d>,
     spec: &Spec,
     listener: Listener<'_>,
@@ -149,19 +149,20 @@ pub fn model_sharing_proofs<'d>(
     }
     if let Some(budget) = spec.pipeline.budget {
         let mut spec = spec.clone();
-        spec.pipeline.interval = Some(Reused::fewest(model, &Spec { prove: false, ..spec.clone() }, budget)?);
+        spec.pipeline.interval =
+            Some(SharedHardware::smallest_interval_within(model, &Spec { prove: false, ..spec.clone() }, budget)?);
         spec.pipeline.budget = None;
-        return model_sharing_proofs(proved, &spec, listener);
+        return compile_with_proof_cache(proved, &spec, listener);
     }
     let mut seconds = Seconds::default();
     if let Some(interval) = spec.interval() {
-        if let Some(reused) = seconds.take(Phase::Schedule, || Reused::new(model, spec, interval))? {
-            return Hardware::new(Arc::new(Origin::Reused(Box::new(reused))), spec, &spec.top(), seconds);
+        if let Some(reused) = seconds.take(Phase::Schedule, || SharedHardware::new(model, spec, interval))? {
+            return Hardware::new(Arc::new(Origin::SharedHardware(Box::new(reused))), spec, &spec.top(), seconds);
         }
-        // Constants take no clock, and there is nothing to repeat.
+        // Constants need no clock, and there is nothing to repeat.
         let mut spec = spec.clone();
         spec.pipeline.interval = None;
-        return model_sharing_proofs(proved, &spec, listener);
+        return compile_with_proof_cache(proved, &spec, listener);
     }
     // First of all: an optimisation that changed the meaning ends the job here.
     let names = seconds.take(Phase::Optimise, || program::pass_names(model, spec))?;
@@ -172,8 +173,8 @@ pub fn model_sharing_proofs<'d>(
     Hardware::new(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
 }
 
-/// The hardware of a program that was lowered from something else. With [`Spec::prove`] it is proved first that the
-/// program is what it was lowered from.
+/// Compiles a program that was lowered from a source. With [`Spec::prove`], a proof shows first that the program is
+/// equal to the source.
 ///
 /// # Errors
 /// As [`model`].
@@ -186,7 +187,7 @@ pub fn lowered<'d>(
     if spec.prove {
         proof::prove_source(program, source, listener)?;
     }
-    model_telling(program, spec, listener)
+    compile_with_progress(program, spec, listener)
 }
 
 /// The hardware of a state machine. Its ports, registers and stages are those of the design: of the [`Spec`] only what
@@ -209,7 +210,7 @@ enum Origin<'d> {
         chain: Option<Chain>,
     },
     Machine(OptimisedMachine<'d>),
-    Reused(Box<Reused<'d>>),
+    SharedHardware(Box<SharedHardware<'d>>),
 }
 
 /// A step of the road, as far as it takes time.
@@ -274,7 +275,7 @@ impl<'d> Hardware<'d> {
         let (netlist, axis) = seconds.take(Phase::Lower, || match &*origin {
             Origin::Program { scheduled, .. } => scheduled.lower(spec, top),
             Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
-            Origin::Reused(reused) => reused.lower(spec, top),
+            Origin::SharedHardware(reused) => reused.lower(spec, top),
         })?;
         check_hierarchy(spec.text.hierarchy, &netlist).map_err(Error::request)?;
         let netlist = match &axis {
@@ -306,13 +307,13 @@ impl<'d> Hardware<'d> {
         let mut spec = self.spec.clone();
         spec.module.top = Top::Like(stem.to_owned());
         let top = match &*self.origin {
-            Origin::Program { .. } | Origin::Reused(_) => spec.top(),
+            Origin::Program { .. } | Origin::SharedHardware(_) => spec.top(),
             Origin::Machine(_) => machine::top(&spec),
         };
         Hardware::new(Arc::clone(&self.origin), &spec, &top, Seconds::default())
     }
 
-    /// The name of the module that the world sees.
+    /// Returns the name of the outermost module.
     pub fn top(&self) -> &str {
         self.axis.as_ref().map_or(&self.netlist.interface.top, |axis| &axis.top)
     }
@@ -327,31 +328,31 @@ impl<'d> Hardware<'d> {
         renamed
     }
 
-    /// The specification that was compiled.
+    /// Returns the specification of the compilation.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The program with its schedule and the certificate of that; nothing for a state machine.
+    /// Returns the program with its schedule and the schedule's certificate; `None` for a state machine.
     pub fn scheduled(&self) -> Option<&Scheduled<'d>> {
         match &*self.origin {
             Origin::Program { scheduled, .. } => Some(scheduled),
-            Origin::Machine(_) | Origin::Reused(_) => None,
+            Origin::Machine(_) | Origin::SharedHardware(_) => None,
         }
     }
 
-    /// The program with its plan, where it takes a sample every few clocks.
-    pub fn reused(&self) -> Option<&Reused<'d>> {
+    /// Returns the program with its plan, if it takes a sample every few clocks.
+    pub fn reused(&self) -> Option<&SharedHardware<'d>> {
         match &*self.origin {
-            Origin::Reused(reused) => Some(reused),
+            Origin::SharedHardware(reused) => Some(reused),
             Origin::Program { .. } | Origin::Machine(_) => None,
         }
     }
 
-    /// The state machine as it was made from; nothing for a program.
+    /// Returns the state machine before and after retiming; `None` for a program.
     pub fn retimed(&self) -> Option<&OptimisedMachine<'d>> {
         match &*self.origin {
-            Origin::Program { .. } | Origin::Reused(_) => None,
+            Origin::Program { .. } | Origin::SharedHardware(_) => None,
             Origin::Machine(retimed) => Some(retimed),
         }
     }
@@ -367,12 +368,12 @@ impl<'d> Hardware<'d> {
         estimate
     }
 
-    /// Duration of each step on this machine.
+    /// Returns the duration of each step on the computer that compiled.
     pub fn seconds(&self) -> &[(Phase, Duration)] {
         &self.seconds.0
     }
 
-    /// Writes the text, that of the wrapper behind it.
+    /// Writes the text, followed by the text of the wrapper.
     ///
     /// # Errors
     /// Those of `out`.
@@ -391,18 +392,18 @@ impl<'d> Hardware<'d> {
         }
     }
 
-    /// The text that [`Hardware::write`] writes.
+    /// Returns the text that [`Hardware::write`] writes.
     pub fn text(&self, language: Language) -> String {
         let mut bytes = Vec::new();
         self.write(language, &mut bytes).expect("memory does not refuse a write");
         String::from_utf8(bytes).expect("names and comments are text")
     }
 
-    /// The text, proved with [`Spec::prove`] to be the design that was handed in: of a wrapper's text, the pipeline in
-    /// it.
+    /// Returns the text; with [`Spec::prove`], a proof has shown that it is equal to the design that was handed in (of
+    /// a wrapper's text, the pipeline in it).
     ///
     /// # Errors
-    /// If it is not, which is our mistake; if that is not decided within the limits.
+    /// If the text differs, which is a mistake of this program; if the proof reached its limits.
     pub fn proved_text(&self, language: Language, listener: Listener<'_>) -> Result<String, Error> {
         let text = self.text(language);
         match &*self.origin {
@@ -412,14 +413,14 @@ impl<'d> Hardware<'d> {
             Origin::Machine(retimed) if self.spec.prove => {
                 proof::prove_machine(retimed.source, (language, &text), listener)?;
             }
-            Origin::Reused(reused) if self.spec.prove => {
+            Origin::SharedHardware(reused) if self.spec.prove => {
                 proof::prove_reused(reused.source, self, (language, &text), listener)?;
             }
             // Never as if it were proved.
             Origin::Program { chain: None, .. } if self.spec.prove => {
                 return Err(proof::wrong("the design shall be proved, and its optimisations were not".into()));
             }
-            Origin::Program { chain: None, .. } | Origin::Machine(_) | Origin::Reused(_) => {}
+            Origin::Program { chain: None, .. } | Origin::Machine(_) | Origin::SharedHardware(_) => {}
         }
         Ok(text)
     }
@@ -436,23 +437,23 @@ impl<'d> Hardware<'d> {
             Origin::Machine(retimed) => {
                 (StageDelays { delays: Vec::new(), unit: "ns" }, Some(retimed.facts(&self.netlist)))
             }
-            // All its registers are read in every clock: one stage, of which an estimate exists.
-            Origin::Reused(_) => {
+            // All registers are read in every clock: one stage, which has an estimate.
+            Origin::SharedHardware(_) => {
                 let period = self.spec.estimate(&self.netlist).period_ns;
                 (StageDelays { delays: vec![period], unit: "ns" }, None)
             }
         };
-        let reuse = self.reused().map(Reused::facts);
+        let reuse = self.reused().map(SharedHardware::facts);
         let sidecar = Sidecar::new(&self.netlist, languages, &delays, checksum).with_axis(self.axis.as_ref());
         sidecar.with_machine(machine).with_reuse(reuse)
     }
 
-    /// One line about it, for people.
+    /// Returns a summary in one line.
     pub fn summary(&self) -> String {
         match &*self.origin {
             Origin::Program { scheduled, .. } => scheduled.summary(&self.spec, &self.netlist, self.axis.as_ref()),
             Origin::Machine(retimed) => retimed.summary(&self.netlist),
-            Origin::Reused(reused) => reused.summary(&self.netlist, self.axis.as_ref()),
+            Origin::SharedHardware(reused) => reused.summary(&self.netlist, self.axis.as_ref()),
         }
     }
 }

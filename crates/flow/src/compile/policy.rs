@@ -1,5 +1,5 @@
-//! Resolution of the options of a [`Spec`] into settings of the scheduler, the device and the netlist: each choice that
-//! is made for the user, with its reason, once.
+//! Resolution of the options of a [`Spec`] into settings of the scheduler, the device and the netlist: each default and
+//! the reason for it, in one place.
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
@@ -25,7 +25,7 @@ pub enum Source {
     Width,
     /// A device.
     Device(Arc<Delays>),
-    /// A device, for which only the estimate of the finished pipeline decides whether it is fast enough.
+    /// A device whose finished pipeline must be estimated to decide whether it is fast enough.
     InARow(Arc<InARow>),
 }
 
@@ -42,8 +42,8 @@ impl Deref for Source {
     }
 }
 
-/// A schedule, and the goal and delays that it was made for.
-pub(super) struct Made {
+/// A schedule, with the goal and delays of its search.
+pub(super) struct ScheduleOutcome {
     pub(super) outcome: Outcome,
     pub(super) delays: Source,
     goal: Goal,
@@ -57,7 +57,7 @@ enum Unscheduled {
     /// A request that cannot be fulfilled, or an internal error.
     Error(Error),
     /// A clock period that no schedule meets: the one with the shortest period by the estimate, in nanoseconds.
-    Missed { made: Box<Made>, found: f64 },
+    Missed { made: Box<ScheduleOutcome>, found: f64 },
 }
 
 /// Error of a program that has no schedule, and its shortest period in nanoseconds: infinite if none is known.
@@ -73,12 +73,12 @@ impl From<Error> for Unscheduled {
 }
 
 impl Spec {
-    /// The device that is meant.
+    /// Returns the device that applies.
     pub fn device(&self) -> Device {
         self.target.device.or(self.target.fallback).unwrap_or_default()
     }
 
-    /// Where delays come from.
+    /// Returns the origin of the delays.
     pub fn delay_model(&self) -> DelayModel {
         // A period is a time, and only a device or a unit turns operations into times.
         let is_timed = self.clock.period.is_some() || self.target.device.is_some();
@@ -89,7 +89,7 @@ impl Spec {
         })
     }
 
-    /// The delays of a program's operations.
+    /// Returns the delays of a program's operations.
     pub fn delays(&self, model: &Model) -> Source {
         match self.delay_model() {
             DelayModel::LatencyFields if model.has_delays() => Source::LatencyFields,
@@ -133,7 +133,7 @@ impl Spec {
             && !self.pipeline.register_outputs
     }
 
-    /// A clock period in units of the delays, without what registers take.
+    /// Returns a clock period in units of the delays, without the time of registers.
     fn logic_time(&self, period: f64) -> f64 {
         match self.delay_model() {
             DelayModel::Device => (period - self.register_time() - self.clock.uncertainty).max(0.0),
@@ -150,7 +150,7 @@ impl Spec {
 
     /// Returns the clock uncertainty and I/O delays in nanoseconds: the same figures for the scheduler, the estimate
     /// and the constraints.
-    pub fn surroundings(&self) -> Surroundings {
+    pub fn io_timing(&self) -> Surroundings {
         let unit = if self.delay_model() == DelayModel::Device { 1.0 } else { self.unit_ns() };
         Surroundings {
             input_ns: unit * self.pipeline.input_delay,
@@ -176,7 +176,7 @@ impl Spec {
 
     /// Returns `true` if multipliers may be pipelined internally: they are built in logic, and the delays of their
     /// parts are known.
-    pub fn cuts_products(&self) -> bool {
+    pub fn pipelines_multipliers(&self) -> bool {
         let in_stages = match self.pipeline.stages {
             Some(Stages::Exactly(stages)) => stages > 1,
             Some(Stages::Fewest) => true,
@@ -188,7 +188,7 @@ impl Spec {
     /// Returns `true` if pipelining multipliers is worth the adders between their parts: always without a bound on the
     /// stage delay, else if the clock is met in fewer stages. If the clock is not met: if the shortest period is
     /// shorter.
-    pub(super) fn gains_by_cutting(&self, cut: &Model, whole: &Model) -> bool {
+    pub(super) fn benefits_from_pipelining(&self, cut: &Model, whole: &Model) -> bool {
         if !self.is_bounded() {
             return true;
         }
@@ -284,7 +284,7 @@ impl Spec {
         // Delays that are no times cannot be combined with those of a device.
         let has_times = self.delay_model() == DelayModel::Device || self.clock.delay_unit.is_some();
         let around = match has_times {
-            true => self.surroundings(),
+            true => self.io_timing(),
             false => Surroundings { uncertainty_ns: self.clock.uncertainty, ..Surroundings::default() },
         };
         Estimate::within(netlist, self.device(), Resources { multiplier_blocks, tables: self.table_style() }, around)
@@ -295,7 +295,7 @@ impl Spec {
     ///
     /// # Errors
     /// If the goal cannot be reached, or if the checker objects, which is an internal error.
-    pub(super) fn schedule(&self, model: &Model) -> Result<Made, Error> {
+    pub(super) fn schedule(&self, model: &Model) -> Result<ScheduleOutcome, Error> {
         let made = self.attempt(model).map_err(|why| self.refusal(model, why).error)?;
         self.check(model, &made)?;
         Ok(made)
@@ -306,13 +306,13 @@ impl Spec {
     ///
     /// # Errors
     /// As [`Spec::schedule`]: the refusal of the program with the shortest period.
-    pub(super) fn schedule_with_splits(&self, model: &Model) -> Result<(Made, Option<Shortened>), Error> {
+    pub(super) fn schedule_with_splits(&self, model: &Model) -> Result<(ScheduleOutcome, Option<Shortened>), Error> {
         let (made, shortened) = self.attempt_with_splits(model).map_err(|refusal| refusal.error)?;
         self.check(shortened.as_ref().map_or(model, |(program, _)| program), &made)?;
         Ok((made, shortened))
     }
 
-    fn attempt_with_splits(&self, model: &Model) -> Result<(Made, Option<Shortened>), Refusal> {
+    fn attempt_with_splits(&self, model: &Model) -> Result<(ScheduleOutcome, Option<Shortened>), Refusal> {
         let why = match self.attempt(model) {
             Ok(made) => return Ok((made, None)),
             Err(why) if !self.splits_sums() => return Err(self.refusal(model, why)),
@@ -327,7 +327,7 @@ impl Spec {
                 programs.push((program, stats));
             }
         }
-        // Where something else is slowest, shorter chains do not help.
+        // Where another path is slowest, shorter chains do not help.
         let slowest = |program: &Model| {
             let delays = self.delays(program);
             program.ids().map(|id| delays.own_delay(program, id)).fold(0.0, f64::max)
@@ -373,7 +373,7 @@ impl Spec {
         }
     }
 
-    fn attempt(&self, model: &Model) -> Result<Made, Unscheduled> {
+    fn attempt(&self, model: &Model) -> Result<ScheduleOutcome, Unscheduled> {
         self.check_clock()?;
         let delays = self.delays(model);
         let goal = self.goal();
@@ -382,19 +382,20 @@ impl Spec {
             (Source::Device(known), _) if goal.max_stage_delay.is_none() && !goal.is_combinational() => {
                 Ok(self.measured(model, known, &goal, f64::INFINITY)?.0)
             }
-            _ => Ok(Made { outcome: self.find(model, &*delays, &goal)?, delays, goal }),
+            _ => Ok(ScheduleOutcome { outcome: self.find(model, &*delays, &goal)?, delays, goal }),
         }
     }
 
-    /// Returns a schedule by the delays of operations alone, whose netlist meets the clock period if there is one.
+    /// Returns a schedule by the delays of operations alone, whose netlist meets the clock period if the options set
+    /// one.
     ///
     /// # Errors
-    /// If there is none.
-    fn by_delays(&self, model: &Model) -> Result<Made, Error> {
+    /// If there is no such schedule.
+    fn by_delays(&self, model: &Model) -> Result<ScheduleOutcome, Error> {
         let (delays, goal) = (self.delays(model), self.goal());
         match (&delays, self.clock.period) {
             (Source::Device(known), Some(period)) => self.meet_by_delays(model, known, period),
-            _ => Ok(Made { outcome: self.find(model, &*delays, &goal)?, delays, goal }),
+            _ => Ok(ScheduleOutcome { outcome: self.find(model, &*delays, &goal)?, delays, goal }),
         }
     }
 
@@ -403,7 +404,7 @@ impl Spec {
     ///
     /// # Errors
     /// If no schedule was found.
-    fn within_period(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Unscheduled> {
+    fn within_period(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<ScheduleOutcome, Unscheduled> {
         let goal = self.goal();
         // A period that not even registers meet has a schedule with the shortest period all the same: it is reported.
         if period < self.time_of_registers() {
@@ -420,7 +421,7 @@ impl Spec {
     ///
     /// # Errors
     /// If bounds lead to none.
-    fn meet_by_delays(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Error> {
+    fn meet_by_delays(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<ScheduleOutcome, Error> {
         let goal = self.goal();
         let time = self.time_for_logic(period)?;
         let by = |delays: &Source| {
@@ -428,7 +429,7 @@ impl Spec {
                 let goal = Goal { max_stage_delay: Some(bound), ..goal };
                 let outcome = self.find(model, &**delays, &goal)?;
                 let estimate = self.estimate_of(model, &outcome)?;
-                Ok((Made { outcome, delays: delays.clone(), goal }, estimate))
+                Ok((ScheduleOutcome { outcome, delays: delays.clone(), goal }, estimate))
             })
         };
         // Pins and tables may be better than those of the program without registers; the estimate of the netlist
@@ -442,7 +443,12 @@ impl Spec {
     ///
     /// # Errors
     /// If no number of stages up to [`MAX_AUTO_STAGES`] meets the period.
-    fn by_number_of_stages(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Unscheduled> {
+    fn by_number_of_stages(
+        &self,
+        model: &Model,
+        known: &Arc<Delays>,
+        period: f64,
+    ) -> Result<ScheduleOutcome, Unscheduled> {
         let goal = Goal { max_stage_delay: None, ..self.goal() };
         let last = (depth(model) + DEPTH_MARGIN).min(MAX_AUTO_STAGES);
         let counts: Vec<u32> = match goal.stages {
@@ -452,7 +458,7 @@ impl Spec {
         // Refinement does not help a period that not even registers meet; the shortest period is reported.
         let is_below_registers = period < self.time_of_registers() && !is_small(model);
         let worth = if is_below_registers { 0.0 } else { worth_refining(model, period) };
-        let mut best: Option<(Made, f64)> = None;
+        let mut best: Option<(ScheduleOutcome, f64)> = None;
         for stages in counts {
             let (made, found) = self.measured(model, known, &Goal { stages: Some(stages), ..goal }, worth)?;
             if found <= period {
@@ -471,9 +477,15 @@ impl Spec {
 
     /// Returns the schedule for the stage count of `goal`, and the clock period of its netlist by the estimate, in
     /// nanoseconds. A schedule with a period above `worth` is not refined.
-    fn measured(&self, model: &Model, known: &Arc<Delays>, goal: &Goal, worth: f64) -> Result<(Made, f64), Error> {
+    fn measured(
+        &self,
+        model: &Model,
+        known: &Arc<Delays>,
+        goal: &Goal,
+        worth: f64,
+    ) -> Result<(ScheduleOutcome, f64), Error> {
         let outcome = self.find(model, &**known, goal)?;
-        let first = Made { outcome, delays: Source::Device(known.clone()), goal: *goal };
+        let first = ScheduleOutcome { outcome, delays: Source::Device(known.clone()), goal: *goal };
         let found = self.estimate_of(model, &first.outcome)?.period_ns;
         match goal.effort {
             Effort::Normal | Effort::Max if found <= worth => self.refined(model, known, (first, found)),
@@ -481,9 +493,9 @@ impl Spec {
         }
     }
 
-    /// Returns the error that no schedule was found that meets the clock; `made` has the shortest period of those that
-    /// were tried: `found` nanoseconds.
-    fn too_fast(&self, model: &Model, made: &Made, found: f64) -> Error {
+    /// Returns the error that no schedule was found that meets the clock; `made` has the shortest period of all
+    /// schedules tried: `found` nanoseconds.
+    fn too_fast(&self, model: &Model, made: &ScheduleOutcome, found: f64) -> Error {
         let period = self.clock.period.unwrap_or_default();
         let schedule = &made.outcome.schedule;
         let estimate = self.estimate_of(model, &made.outcome).ok();
@@ -531,7 +543,7 @@ impl Spec {
         Error::request(Diagnostic::error("E0506", self.clock.place(), message).with_help(help))
     }
 
-    /// The estimate of the netlist that a schedule gives.
+    /// Returns the estimate of the netlist of a schedule.
     fn estimate_of(&self, model: &Model, outcome: &Outcome) -> Result<Estimate, Error> {
         let options = netlist::Options { fabric: self.fabric(), ..netlist::Options::default() };
         let netlist = super::program::lower(model, outcome, &options)?;
@@ -542,7 +554,12 @@ impl Spec {
     /// gates share a LUT and which pins they use depends on the registers, so each schedule uses the delays that the
     /// one before it exhibits. `delays` are those without registers, which `first` was built with; `period` is that of
     /// `first`.
-    fn refined(&self, model: &Model, delays: &Delays, (first, period): (Made, f64)) -> Result<(Made, f64), Error> {
+    fn refined(
+        &self,
+        model: &Model,
+        delays: &Delays,
+        (first, period): (ScheduleOutcome, f64),
+    ) -> Result<(ScheduleOutcome, f64), Error> {
         let goal = first.goal;
         let (mut best, mut period) = (first, period);
         let guess = Goal { effort: Effort::Fast, ..goal };
@@ -561,7 +578,7 @@ impl Spec {
                 let (same, much) = if goal.objective == Objective::Delay { (1.0, 1.0) } else { (1.01, 0.99) };
                 let is_less = outcome.counted() < best.outcome.counted();
                 if found < much * period || (found <= same * period && is_less) {
-                    best = Made { outcome, delays: Source::Device(Arc::new(delays)), goal };
+                    best = ScheduleOutcome { outcome, delays: Source::Device(Arc::new(delays)), goal };
                     period = found;
                 }
             }
@@ -575,9 +592,9 @@ impl Spec {
         &self,
         model: &Model,
         delays: &Arc<Delays>,
-        mut best: Made,
+        mut best: ScheduleOutcome,
         period: f64,
-    ) -> Result<Made, Error> {
+    ) -> Result<ScheduleOutcome, Error> {
         let mut of_fewer = None;
         // The period is no monotone function of the number of stages: for small programs every number is tried, for
         // others one more after a number that fails by little.
@@ -607,7 +624,7 @@ impl Spec {
                 let Ok(outcome) = self.find(model, &*best.delays, &goal) else { break };
                 let is_less = outcome.counted() < best.outcome.counted();
                 if is_less && self.estimate_of(model, &outcome)?.period_ns <= period {
-                    best = Made { outcome, goal, ..best };
+                    best = ScheduleOutcome { outcome, goal, ..best };
                     break;
                 }
             }
@@ -625,13 +642,13 @@ impl Spec {
     }
 
     /// Validates a schedule with the independent checker.
-    fn check(&self, model: &Model, made: &Made) -> Result<(), Error> {
+    fn check(&self, model: &Model, made: &ScheduleOutcome) -> Result<(), Error> {
         let uses = self.uses(model, &made.goal);
         made.outcome.check(model, &*made.delays, &made.goal, &uses).map_err(bug)?;
         Ok(())
     }
 
-    /// Returns the schedule for one goal. The search makes many; the one that is kept is validated in the end.
+    /// Returns the schedule for one goal. The search finds many schedules; only the result is validated.
     fn find(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Error> {
         schedule::schedule(model, delay, goal, &self.uses(model, goal)).map_err(|why| {
             let clock =
@@ -750,7 +767,8 @@ fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, E
     if estimate.period_ns <= period { Ok(found) } else { Err(unmet()) }
 }
 
-/// The bound led to no schedule that meets the period. The caller tries other ones, and reports those.
+/// Returns the error that the bound led to no schedule that meets the period. The caller tries other bounds, and
+/// reports the errors of those.
 fn unmet() -> Error {
     let message = "the clock period is not met";
     Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message))
@@ -785,10 +803,11 @@ fn worth_refining(model: &Model, period: f64) -> f64 {
     if model.nodes().len() <= LARGE { f64::INFINITY } else { WORTH_REFINING * period }
 }
 
-/// Operations in all schedules that are tried one by one, up to which no number of stages is left out.
+/// Number of operations in all schedules tried together, up to which no number of stages is skipped.
 const SCAN_BUDGET: usize = 120_000;
 
-/// Numbers of stages to try, up to `last`: all, or for large programs a part of them, in growing steps.
+/// Returns the numbers of stages to try, up to `last`: all numbers, or for large programs a part of them, in growing
+/// steps.
 fn stage_counts(operations: usize, last: u32) -> Vec<u32> {
     let most = (SCAN_BUDGET / operations.max(1)).max(6);
     if last as usize <= most {

@@ -1,6 +1,6 @@
 //! Programs on the road: optimised for a [`Spec`], scheduled, lowered.
 
-use super::policy::{self, Made};
+use super::policy::{self, ScheduleOutcome};
 use super::spec::{DelayModel, Passes, Spec};
 use super::{Error, bug};
 use crate::options::near;
@@ -43,7 +43,7 @@ pub fn optimise<'d>(model: &'d Model, spec: &Spec) -> Result<Optimised<'d>, Erro
 /// # Errors
 /// As [`optimise`].
 pub(super) fn pass_names<'s>(model: &Model, spec: &'s Spec) -> Result<Vec<&'s str>, Error> {
-    spec.every_clock("a schedule of stages").map_err(Error::request)?;
+    spec.require_ii_one("a schedule of stages").map_err(Error::request)?;
     spec.check_clock()?;
     let names = spec.passes(spec.cuts_products_of(model)?)?;
     if spec.optimisation.retime.is_some() {
@@ -72,7 +72,7 @@ impl<'d> Optimised<'d> {
     /// If the goal cannot be reached; if the checker objects, which is our mistake.
     pub fn schedule(self, spec: &Spec) -> Result<Scheduled<'d>, Error> {
         let Optimised { source, mut program, mut passes } = self;
-        let (Made { outcome, delays, .. }, shortened) = spec.schedule_with_splits(&program)?;
+        let (ScheduleOutcome { outcome, delays, .. }, shortened) = spec.schedule_with_splits(&program)?;
         if let Some((split, stats)) = shortened {
             program = Cow::Owned(split);
             passes.extend(stats);
@@ -263,22 +263,22 @@ impl Spec {
     /// As [`Spec::passes`].
     fn cuts_products_of(&self, model: &Model) -> Result<bool, Error> {
         let has_products = model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }));
-        if !(self.searches() && self.cuts_products() && has_products) {
+        if !(self.searches() && self.pipelines_multipliers() && has_products) {
             return Ok(false);
         }
         let optimised = |cut| Ok::<_, Error>(passes::run_trusting(model, &self.passes(cut)?, self.trust()).0);
         let (cut, whole) = (optimised(true)?, optimised(false)?);
-        Ok(self.gains_by_cutting(&cut, &whole))
+        Ok(self.benefits_from_pipelining(&cut, &whole))
     }
 
-    /// The passes that run; `cuts_products`: for a pipeline that has registers within products.
+    /// The passes that run; `pipelines_multipliers`: for a pipeline that has registers within products.
     ///
     /// # Errors
     /// If one that was named does not exist.
-    pub(super) fn passes(&self, cuts_products: bool) -> Result<Vec<&str>, Error> {
+    pub(super) fn passes(&self, pipelines_multipliers: bool) -> Result<Vec<&str>, Error> {
         let names: Vec<&str> = match &self.optimisation.passes {
             Passes::Named(names) => names.iter().map(String::as_str).collect(),
-            Passes::Level(_) if cuts_products => passes::IN_STAGES.to_vec(),
+            Passes::Level(_) if pipelines_multipliers => passes::IN_STAGES.to_vec(),
             Passes::Level(level) => passes::pipeline(*level).to_vec(),
         };
         let tables = match self.device().technology().table_inputs {
@@ -304,7 +304,7 @@ impl Spec {
     }
 }
 
-/// The netlist of a scheduled program, judged by the independent checker.
+/// Returns the netlist of a scheduled program after the independent check.
 ///
 /// # Errors
 /// If the checker objects, which is our mistake.

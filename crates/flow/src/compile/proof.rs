@@ -4,7 +4,7 @@
 //! the program as it was read; where that is not decided, they are compared with the optimised program, if every
 //! optimisation was proved.
 
-use super::Planned;
+use super::SharingPlan;
 use super::source::{Source, Theorem};
 use super::spec::Spec;
 use super::steps;
@@ -91,7 +91,7 @@ impl Chain {
     /// # Errors
     /// `E0906` if one is not, which is our mistake; if they assume something of the inputs.
     fn new(model: &Model, spec: &Spec, names: &[&str], listener: Listener<'_>) -> Result<Chain, Error> {
-        spec.every_input("--prove").map_err(Error::request)?;
+        spec.reject_input_ranges("--prove").map_err(Error::request)?;
         let mut undecided = None;
         let mut current = model.clone();
         for pass in names.iter().filter_map(|name| passes::find(name)) {
@@ -181,11 +181,11 @@ pub(super) fn prove_reused(
     (language, text): (Language, &str),
     listener: Listener<'_>,
 ) -> Result<(), Error> {
-    hardware.spec().every_input("--prove").map_err(Error::request)?;
+    hardware.spec().reject_input_ranges("--prove").map_err(Error::request)?;
     let interface = &hardware.netlist.interface;
     let spec = hardware.spec();
     // Bit-serial hardware has the gates of the optimised program.
-    let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(Planned::Serial(..)));
+    let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(SharingPlan::Serial(..)));
     let programs = || hardware.reused().map(|reused| reused.steps(hardware.spec()));
     let request = Request {
         latency: Some(interface.latency),

@@ -1,4 +1,4 @@
-//! Programs with an initiation interval above 1 ([`super::Pipeline::interval`]): planned, checked, lowered.
+//! Hardware with an initiation interval above 1 ([`super::Pipeline::interval`]): planning, checking, lowering.
 
 use super::spec::{Arrival, Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
 use super::{Error, ErrorKind, bug, steps};
@@ -16,23 +16,22 @@ use alir_opt::schedule::Effort;
 use alir_prove::steps::Steps;
 use std::borrow::Cow;
 
-/// Passes before blocks are looked for: those that do the same to equal parts of a program.
+/// Passes before the search for equal blocks; each transforms equal parts of a program equally.
 const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
 
-/// Passes on parts that were optimised one by one, and on streams.
+/// Passes on the joined logic of parts that were optimised separately, and on bit-serial logic.
 const JOINED: &[&str] = &["cse", "dce"];
 
-/// The pass that is left out: it would make the counter of phases a table of itself. `prove` finds that too, but a sum
-/// reads better.
+/// Pass that is not used: it would turn the phase counter into a table of itself, which is harder to read than a sum.
 const LEFT_OUT: &str = "functions";
 
-/// Plans that are made until one meets the clock.
+/// Maximum number of plans that are built until one meets the clock period.
 const ROUNDS: u32 = 16;
 
-/// The one from which on what units choose among is chosen in a clock of its own.
+/// Round from which on the operands of shared units are selected in a separate cycle.
 const CHOSEN_BEFORE: u32 = 4;
 
-/// Number of operations from which on bit-serial hardware is considered only if it is requested.
+/// Number of operations above which bit-serial hardware is considered only on request.
 const SERIAL_OPERATIONS: usize = 50_000;
 
 /// Rows of the table of units in the header comment.
@@ -49,7 +48,7 @@ const IN_PART: &str = "in part";
 
 /// Plan of time-multiplexed hardware: the shared instances and their cycles.
 #[derive(Clone, Debug)]
-pub enum Planned {
+pub enum SharingPlan {
     /// Equal parts of the program share units.
     Fold(Plan),
     /// Bit-serial arithmetic for the whole program.
@@ -58,52 +57,51 @@ pub enum Planned {
 
 /// A program with its plan.
 #[derive(Clone, Debug)]
-pub struct Reused<'d> {
-    /// As it was handed in.
+pub struct SharedHardware<'d> {
+    /// Program of the caller.
     pub source: &'d Model,
-    /// As it was planned.
+    /// Program that was planned: `source` after passes.
     pub program: Model,
     /// Plan of the shared instances and their cycles.
-    pub plan: Planned,
+    pub plan: SharingPlan,
     /// Smallest interval for which bit-serial hardware exists, if this interval is smaller.
     pub serial_from: Option<u32>,
-    /// The passes on it, or on each of its parts, if these were optimised one by one; empty if the hardware was
-    /// optimised as a whole.
+    /// Names of the passes on the program or on each of its parts; empty if only the hardware as a whole was optimised.
     optimised_by: Vec<&'static str>,
-    /// The passes on all of the logic together, where parts share units.
+    /// Names of the passes on the whole logic of a plan with shared units.
     joined_by: Vec<&'static str>,
-    /// The plan as a state machine, its logic optimised.
+    /// Plan as a state machine with optimised logic.
     machine: Machine,
 }
 
-impl Planned {
+impl SharingPlan {
     /// Returns the initiation interval in cycles.
     pub fn interval(&self) -> u32 {
         match self {
-            Planned::Fold(plan) => plan.interval,
-            Planned::Serial(_, plan) => plan.interval,
+            SharingPlan::Fold(plan) => plan.interval,
+            SharingPlan::Serial(_, plan) => plan.interval,
         }
     }
 
-    /// Clocks from the edge that accepts a sample to its result.
+    /// Returns the number of cycles from the edge that accepts a sample to its result.
     pub fn latency(&self) -> u32 {
         match self {
-            Planned::Fold(plan) => plan.latency,
-            Planned::Serial(_, plan) => plan.latency,
+            SharingPlan::Fold(plan) => plan.latency,
+            SharingPlan::Serial(_, plan) => plan.latency,
         }
     }
 }
 
 impl Spec {
-    /// Clocks between two samples, where that is not one.
+    /// Returns the initiation interval in cycles; `None` if it is one.
     pub fn interval(&self) -> Option<u32> {
         self.pipeline.interval.filter(|&interval| interval != 1)
     }
 
-    /// When and where the elements of a program's samples are at the ports.
+    /// Returns the cycles and port bits in which the elements of a sample arrive.
     ///
     /// # Errors
-    /// If they come in beats, and these do not fit.
+    /// If the elements arrive in beats that do not fit the interval or the width of a beat.
     fn inputs(&self, program: &Model, interval: u32) -> Result<Inputs, Error> {
         let wrapper = match (self.pipeline.arrival, &self.wrapper) {
             (Arrival::Held, _) => return Ok(Inputs::Held),
@@ -117,7 +115,8 @@ impl Spec {
             Err(Error::request(Diagnostic::error("E0816", place, message).with_help(help)))
         };
         if stream.beats > interval {
-            let message = format!("a sample is {} beats, and the core takes one every {interval} clocks", stream.beats);
+            let message =
+                format!("a sample is {} beats, and the core accepts a sample every {interval} clocks", stream.beats);
             let help = format!("use --ii {} or a wider --axis-width, or leave --ii-input beats out", stream.beats);
             return refuse(message, help);
         }
@@ -141,7 +140,7 @@ impl Spec {
     }
 
     /// Returns `true` if hardware is time-multiplexed: an interval other than 1 or a budget is given.
-    pub(super) fn takes_turns(&self) -> bool {
+    pub(super) fn is_time_multiplexed(&self) -> bool {
         self.interval().is_some() || self.pipeline.budget.is_some()
     }
 
@@ -156,18 +155,13 @@ impl Spec {
             problem("E0810", "--ii", "several intervals are given".into(), help);
             return problems;
         }
-        if !self.takes_turns() {
+        if !self.is_time_multiplexed() {
             return problems;
         }
         let budget = self.pipeline.budget;
         match (budget, self.pipeline.interval) {
             (Some(Budget { luts: None, ffs: None }), _) => {
-                problem(
-                    "E0810",
-                    "--ii",
-                    "auto needs to know what may be taken".into(),
-                    "add --max-luts N or --max-ffs N",
-                );
+                problem("E0810", "--ii", "auto needs a budget".into(), "add --max-luts N or --max-ffs N");
             }
             (Some(_), Some(_)) => {
                 let help = "--max-luts and --max-ffs go with --ii auto; leave them out, or the number";
@@ -176,16 +170,15 @@ impl Spec {
             _ => {}
         }
         if let Some(share) = self.pipeline.least_share.filter(|share| !(0.0..=100.0).contains(share)) {
-            problem("E0815", "--ii-share", format!("{share} is no percentage"), "use 0 to 100");
+            problem("E0815", "--ii-share", format!("{share} is not a percentage"), "use 0 to 100");
         }
         let interval = self.pipeline.interval.unwrap_or(MAX_INTERVAL);
         if interval == 0 || interval > MAX_INTERVAL {
             let help = format!("use 1 to {MAX_INTERVAL}; 1 is a new sample every clock");
-            problem("E0810", "--ii", format!("{interval} is no interval"), &help);
+            problem("E0810", "--ii", format!("{interval} is not a valid interval"), &help);
         }
         if let Some(Stages::Exactly(_)) = self.pipeline.stages {
-            let help =
-                "leave it out: the latency is a result; --clock-period or --max-stage-delay cut what takes too long";
+            let help = "leave it out: the latency is a result; --clock-period or --max-stage-delay limit the stages";
             problem("E0816", "--pipeline", "a number of stages does not go with --ii".into(), help);
         }
         let arrival = self.pipeline.arrival;
@@ -200,14 +193,14 @@ impl Spec {
             problem("E0816", "--ii-input", message.into(), "add --wrapper axis --axis-width BITS, or leave it out");
         }
         if arrival == Arrival::Beats && self.pipeline.engine == Engine::Serial {
-            let message = "samples that go through bit by bit as a whole are captured as a whole";
+            let message = "a fully bit-serial core captures whole samples";
             problem("E0816", "--ii-input", message.into(), "leave it out, or use --ii-engine fold or mixed");
         }
         if arrival != Arrival::Captured && self.pipeline.register_inputs {
-            let message = "inputs that no register captures go without --register-inputs, which asks for one";
+            let message = "held inputs exclude --register-inputs, which captures them";
             problem("E0816", "--ii-input", message.into(), "leave one of them out");
         }
-        let leave = "leave it out, or take a sample every clock (without --ii)";
+        let leave = "leave it out, or accept a sample every clock (without --ii)";
         let not_yet = [("--assume-intervals", self.optimisation.assume_intervals)];
         for (flag, _) in not_yet.into_iter().filter(|(_, given)| *given) {
             problem("E0816", flag, "does not go with --ii yet".into(), leave);
@@ -219,12 +212,12 @@ impl Spec {
     ///
     /// # Errors
     /// `E0816` if the initiation interval is not 1.
-    pub fn every_clock(&self, asked: &str) -> Result<(), Diagnostics> {
+    pub fn require_ii_one(&self, asked: &str) -> Result<(), Diagnostics> {
         match self.interval() {
             None => Ok(()),
             Some(_) => {
                 let message =
-                    format!("{asked} is for hardware that takes a sample every clock, and --ii for shared hardware");
+                    format!("{asked} requires hardware that accepts a sample every clock, and --ii shares hardware");
                 let help = "leave one of the two out; `info --ii 1,2,4` compares intervals";
                 Err(Diagnostic::error("E0816", Place::Flag("--ii".into()), message).with_help(help).into())
             }
@@ -232,12 +225,12 @@ impl Spec {
     }
 }
 
-impl<'d> Reused<'d> {
-    /// The percentage of the program's estimated logic that is used again and again for a sample.
+impl<'d> SharedHardware<'d> {
+    /// Returns the percentage of the program's estimated logic that is shared.
     pub fn shared(&self) -> f64 {
         match &self.plan {
-            Planned::Fold(plan) => plan.shared(),
-            Planned::Serial(..) => serial::shared(&self.program),
+            SharingPlan::Fold(plan) => plan.shared(),
+            SharingPlan::Serial(..) => serial::shared(&self.program),
         }
     }
 
@@ -252,11 +245,11 @@ impl<'d> Reused<'d> {
         }
         if let Some(most) = spec.pipeline.max_latency.filter(|most| latency > *most) {
             let help = match &self.plan {
-                Planned::Fold(plan) => {
+                SharingPlan::Fold(plan) => {
                     let least = reuse::Figures::new(&self.program, plan).latency_at_least;
                     format!("use {latency}; no plan of these blocks has less than {least}")
                 }
-                Planned::Serial(..) => format!("use {latency}, or --ii-engine fold"),
+                SharingPlan::Serial(..) => format!("use {latency}, or --ii-engine fold"),
             };
             let message = format!(
                 "with --ii {interval} the smallest latency found is {}, more than {most}",
@@ -268,12 +261,12 @@ impl<'d> Reused<'d> {
         Ok(())
     }
 
-    /// Returns the smallest of the tried intervals whose estimate is within a budget. Intervals up to 16 are all tried,
-    /// then each a sixteenth longer than the one before; intervals that exceed the maximum latency are not.
+    /// Returns the smallest tried interval whose estimate is within a budget. Tries each interval up to 16, then steps
+    /// of a sixteenth, but no interval above the maximum latency.
     ///
     /// # Errors
     /// If no such interval exists; the errors of the other options.
-    pub(super) fn fewest(source: &Model, spec: &Spec, budget: Budget) -> Result<u32, Error> {
+    pub(super) fn smallest_interval_within(source: &Model, spec: &Spec, budget: Budget) -> Result<u32, Error> {
         /// Operations that are planned and lowered before the search gives up.
         const WORK: usize = 20_000_000;
         let mut work = WORK;
@@ -304,19 +297,19 @@ impl<'d> Reused<'d> {
         let Some((luts, at)) = best else { return Err(refused.expect("something was tried")) };
         let shown = (tried.len().div_ceil(12)).max(1);
         let table: Vec<&str> = tried.iter().step_by(shown).map(String::as_str).collect();
-        let message = format!("no interval that was tried stays within the budget; {}", table.join("; "));
+        let message = format!("no tried interval is within the budget; {}", table.join("; "));
         let help = format!("the smallest estimate of all {} is {luts} LUT, with --ii {at}: allow more", tried.len());
         Err(Error::request(Diagnostic::error("E0818", Place::Flag("--ii".into()), message).with_help(help)))
     }
 
-    /// Plans a program; returns `None` if it computes constants alone, which take no cycle.
+    /// Plans a program; returns `None` if all outputs are constant, which needs no cycle.
     ///
     /// # Errors
     /// If a pass that was named does not exist, a block cannot be partitioned as finely as the clock requires, or the
     /// requested engine cannot implement it; if the checker objects to the plan, which is an internal error.
-    pub(super) fn new(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
+    pub(super) fn new(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<SharedHardware<'d>>, Error> {
         if spec.optimisation.retime.is_some() {
-            let message = "--retime does not go with a program, which has no registers of its own";
+            let message = "--retime requires a state machine: a program has no registers of its own";
             let place = Place::Flag("--retime".into());
             return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
         }
@@ -355,7 +348,7 @@ impl<'d> Reused<'d> {
         };
         let folded = |bit_by_bit: bool| {
             let fold = Self::folded(source, &program, spec, interval, (&after, bit_by_bit));
-            fold.and_then(|fold| fold.within(spec).map(|()| Reused { serial_from, ..fold }))
+            fold.and_then(|fold| fold.within(spec).map(|()| SharedHardware { serial_from, ..fold }))
         };
         let tries_mixed = match engine {
             Engine::Mixed => return folded(true).map(Some),
@@ -378,9 +371,9 @@ impl<'d> Reused<'d> {
             Err(why) if why.kind == ErrorKind::Bug || (serial.is_none() && mixed.is_none()) => return Err(why),
             fold => fold.ok(),
         };
-        // Selects the candidate with the fewest LUTs; among equal ones the first. The mixed engine takes longer to
-        // compute and to prove: it is selected only where it saves a twentieth.
-        let mut best: Option<(u64, Reused<'d>)> = None;
+        // Selects the first candidate with the fewest LUTs. The mixed engine needs more time for search and proof, so
+        // it is selected only if it saves a twentieth of the LUTs.
+        let mut best: Option<(u64, SharedHardware<'d>)> = None;
         for (one, weight) in fold.into_iter().chain(serial).map(|one| (one, 20)).chain(mixed.map(|one| (one, 21))) {
             let tables = spec.estimate(&one.netlist(spec, "model")?).lut * weight;
             if best.as_ref().is_none_or(|(least, _)| tables < *least) {
@@ -397,7 +390,7 @@ impl<'d> Reused<'d> {
         interval: u32,
         passes: &[&str],
         light: &[&str],
-    ) -> Result<Result<Reused<'d>, Refusal>, Error> {
+    ) -> Result<Result<SharedHardware<'d>, Refusal>, Error> {
         let program = serial::sums_of_two(&passes::run(source, passes).0);
         let graph = serial::graph(&program);
         let plan = match serial::plan(&graph, interval, &graph.arrivals(spec.pipeline.arrival == Arrival::Held)) {
@@ -405,14 +398,14 @@ impl<'d> Reused<'d> {
             Ok(plan) => plan,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let judged = serial::check(&graph, &plan);
-        judged.map_err(|why| bug(diagnostic(format!("the bit-serial plan of --ii {interval} is wrong: {why}"))))?;
+        let checked = serial::check(&graph, &plan);
+        checked.map_err(|why| bug(diagnostic(format!("the bit-serial plan of --ii {interval} is wrong: {why}"))))?;
         let machine = serial::machine(&program, &graph, &plan, &spec.with_ready("model"));
         let machine = machine.with_blocks(|model| passes::run(model, light).0);
-        let plan = Planned::Serial(graph, plan);
+        let plan = SharingPlan::Serial(graph, plan);
         let optimised_by = static_names(passes);
         let joined_by = Vec::new();
-        let reused = Reused { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
+        let reused = SharedHardware { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
         if spec.clock.period.or(spec.pipeline.max_stage_delay).is_some() {
             let mut whole = spec.clone();
             whole.pipeline = Pipeline {
@@ -424,14 +417,14 @@ impl<'d> Reused<'d> {
             };
             match spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device) {
                 Some(period) => {
-                    // Whether there is such a clock at all, seen at a wire.
+                    // Rejects a clock that not even a wire meets.
                     whole.stages_of(&wire())?;
                     let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
                     if found > period {
                         return Err(too_slow(&spec.clock, interval, found));
                     }
                 }
-                // What is longer than a stage by itself cannot be done in a clock either.
+                // Rejects an operation that is slower than the largest stage delay.
                 None => drop(whole.stages_of(&reused.program)?),
             }
         }
@@ -445,7 +438,7 @@ impl<'d> Reused<'d> {
         spec: &Spec,
         interval: u32,
         (after, bit_by_bit): (&[&str], bool),
-    ) -> Result<Reused<'d>, Error> {
+    ) -> Result<SharedHardware<'d>, Error> {
         let optimise = |block: &Model| passes::run(block, after).0;
         let inputs = &spec.inputs(program, interval)?;
         let optimise = &optimise as &dyn Fn(&Model) -> Model;
@@ -455,19 +448,19 @@ impl<'d> Reused<'d> {
         block.pipeline = Pipeline {
             interval: None,
             effort: Effort::Fast,
-            // Blocks lie between registers; those at ports are the plan's.
+            // The plan provides the registers around blocks and at ports.
             register_inputs: false,
             register_outputs: false,
             ..block.pipeline
         };
         let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
         let mut best = f64::INFINITY;
-        // The fraction of the clock period that blocks are partitioned for, as if each were the whole design: wires are
-        // longer in a larger one.
+        // Fraction of the clock period for which blocks are partitioned. It falls because the wires of the whole design
+        // are longer than those of a block alone.
         let mut part: f64 = 1.0;
         for round in 0..ROUNDS {
             let stages = |template: &Model| {
-                // An operation that by itself takes longer than that part has more of the clock.
+                // A larger fraction is used if a single operation exceeds the first.
                 let mut tighter = [part, part.powf(2.0 / 3.0), part.cbrt()].into_iter().filter(|_| part < 1.0);
                 let cut = tighter.find_map(|part| {
                     let clock = Clock { period: period.map(|period| period * part), ..block.clock };
@@ -477,13 +470,13 @@ impl<'d> Reused<'d> {
             };
             let (anew, made) = match reuse::plan(program, interval, &engines, stages) {
                 Ok(plan) => plan,
-                // An operation takes longer than the clock by itself; of what optimisation makes of it none may.
+                // An operation is slower than the clock; after optimisation it may consist of faster ones.
                 Err(_) if round == 0 && !bit_by_bit => {
                     engines.optimise = Some(optimise);
                     continue;
                 }
                 Err(why) if best.is_infinite() && engines.chosen_before => return Err(why),
-                // The clock period leaves no time for a block's first stage: then it begins after a register.
+                // The clock period leaves no time for a block's first stage: a register is placed before it.
                 Err(_) if !engines.chosen_before => {
                     engines.chosen_before = true;
                     block.pipeline.input_delay = spec.pipeline.input_delay;
@@ -493,17 +486,18 @@ impl<'d> Reused<'d> {
             };
             let program = anew.as_ref().unwrap_or(program);
             let plan = if spec.pipeline.register_outputs { made.with_registered_outputs() } else { made };
-            let judged = reuse::check(program, &plan);
-            judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
+            let checked = reuse::check(program, &plan);
+            checked.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
             let machine = reuse::machine(program, &plan, &spec.with_ready("model"));
-            // Parts that are optimised separately are joined unchanged: their gates are those of [`Reused::steps`].
+            // Parts that are optimised separately are joined unchanged: their gates are those of
+            // [`SharedHardware::steps`].
             let joined = if engines.optimise.is_some() { JOINED } else { after };
             let machine = machine.with_blocks(|model| passes::run(model, joined).0);
-            let plan = Planned::Fold(plan);
+            let plan = SharingPlan::Fold(plan);
             let optimised_by = engines.optimise.map_or_else(Vec::new, |_| static_names(after));
             let joined_by = static_names(joined);
             let program = program.clone();
-            let reused = Reused { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
+            let reused = SharedHardware { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
             let Some(period) = period else { return Ok(reused) };
             let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
             if found <= period {
@@ -512,7 +506,7 @@ impl<'d> Reused<'d> {
             best = best.min(found);
             let as_asked = part == 1.0 && block.pipeline.input_delay == spec.pipeline.input_delay;
             if as_asked && !engines.chosen_before {
-                // Blocks are cut as if nothing stood before them; multiplexers do.
+                // The partition of a block does not account for the multiplexers before it.
                 block.pipeline.input_delay += found - period;
             } else if round < CHOSEN_BEFORE || engines.chosen_before {
                 part *= (period / found).clamp(0.7, 0.94);
@@ -534,20 +528,20 @@ impl<'d> Reused<'d> {
         Ok((netlist, axis))
     }
 
-    /// The netlist alone.
+    /// Builds the netlist without checking it.
     fn netlist(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
         let (interval, latency) = (self.plan.interval(), self.plan.latency());
         let inputs = match &self.plan {
-            Planned::Fold(plan) => plan.inputs.clone(),
-            Planned::Serial(..) => spec.inputs(&self.program, interval)?,
+            SharingPlan::Fold(plan) => plan.inputs.clone(),
+            SharingPlan::Serial(..) => spec.inputs(&self.program, interval)?,
         };
         let options = spec.with_ready(top);
         let at_ports = inputs.at_ports(self.program.input_kifs(), interval);
         let mut netlist = lower_reused(&self.machine, &options, (interval, latency), at_ports);
         // The prover of the RTL finds the program by this line.
         let how = match &self.plan {
-            Planned::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),
-            Planned::Fold(_) => {
+            SharingPlan::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),
+            SharingPlan::Fold(_) => {
                 let program = self.with_parts_bit_by_bit();
                 program.map(|program| (program.nodes().len(), format!("{IN_PART} {BIT_BY_BIT}")))
             }
@@ -555,26 +549,26 @@ impl<'d> Reused<'d> {
         if let Some((count, how)) = how {
             netlist.add_header_line(format!("{top}: {count} operation{}, {how}", if count == 1 { "" } else { "s" }));
         }
-        if let Planned::Fold(plan) = &self.plan {
+        if let SharingPlan::Fold(plan) = &self.plan {
             netlist.add_before_elements(self.phase_table(plan));
         }
         netlist.check().map_err(|found| bug(Diagnostics(found)))?;
         Ok(netlist)
     }
 
-    /// Returns the intermediate programs between the source and what the hardware computes, with the names of registers
-    /// that carry values of the last one: an untrusted hint for the prover.
+    /// Returns the intermediate programs between the source and the function of the hardware, with the names of
+    /// registers that contain values of the last program: an untrusted hint for the prover.
     ///
-    /// In a plan with blocks, these are computed first by the operations of the program, then pass by pass as they were
-    /// optimised: the result of all passes together may differ much from a block. With resource sharing, the last
-    /// programs are the logic over the cycles of one sample, after each pass on the whole logic.
+    /// In a plan with blocks, the first program has the original operations of each block, and the next ones the blocks
+    /// after each pass, as the result of all passes may differ much from the original. With resource sharing, the last
+    /// programs are the logic unrolled over the cycles of one sample, after each pass on the whole logic.
     pub fn steps(&self, spec: &Spec) -> Steps {
         let plan = match &self.plan {
-            Planned::Serial(..) => {
+            SharingPlan::Serial(..) => {
                 let optimised = steps::pass_steps(self.source, &self.optimised_by);
                 return steps::with_sums_of_two(self.source, optimised.programs);
             }
-            Planned::Fold(plan) => plan,
+            SharingPlan::Fold(plan) => plan,
         };
         let mut programs = vec![self.program.clone()];
         let mut add = |parts: &[&Model]| {
@@ -600,12 +594,12 @@ impl<'d> Reused<'d> {
             add(&typed.iter().map(|part| &**part).collect::<Vec<_>>());
         }
         let given = add(&implemented);
-        // As registers that hold these values are called.
+        // Names of the registers that contain these values.
         let name = |v: ValueId| format!("v{}", self.program.node(v).origin);
         let mut names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
         let unrolled = self.unrolled(spec);
         if !unrolled.is_empty() {
-            // These have values of clocks, which no signal is called after.
+            // Unrolled programs have values of single cycles, after which no signal is named.
             names = rustc_hash::FxHashMap::default();
             programs.extend(unrolled);
         }
@@ -613,9 +607,9 @@ impl<'d> Reused<'d> {
     }
 
     /// Returns the logic of shared instances over the cycles of one sample, as planned and after each pass on the whole
-    /// logic: intermediate programs between the plan and the RTL. Empty where results are collected bit-serially.
+    /// logic: intermediate programs between the plan and the RTL. Empty if results are collected bit-serially.
     pub fn unrolled(&self, spec: &Spec) -> Vec<Model> {
-        let Planned::Fold(plan) = &self.plan else { return Vec::new() };
+        let SharingPlan::Fold(plan) = &self.plan else { return Vec::new() };
         let options = spec.with_ready("model");
         let clocks = reuse::Clocks { inputs: &plan.inputs, interval: plan.interval, latency: plan.latency };
         let mut machine = reuse::machine(&self.program, plan, &options);
@@ -635,11 +629,11 @@ impl<'d> Reused<'d> {
 
     /// Returns the program that the hardware computes; `None` if no part of it is bit-serial.
     fn with_parts_bit_by_bit(&self) -> Option<Model> {
-        let Planned::Fold(plan) = &self.plan else { return None };
+        let SharingPlan::Fold(plan) = &self.plan else { return None };
         (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &plan.implementation_blocks()).0)
     }
 
-    /// Returns the lines of the header comment that state which unit computes what in which clock of a sample.
+    /// Returns the lines of the header comment that list the computations of each unit by cycle of a sample.
     fn phase_table(&self, plan: &Plan) -> Vec<String> {
         let name = |v: &ValueId| format!("v{}", self.program.node(*v).origin);
         let mut lines = vec![
@@ -694,17 +688,17 @@ impl<'d> Reused<'d> {
     /// Returns the name of the engine: `fold`, `serial`, or `mixed`.
     pub fn engine(&self) -> &'static str {
         match &self.plan {
-            Planned::Fold(plan) if plan.regions.is_empty() => "fold",
-            Planned::Fold(_) => "mixed",
-            Planned::Serial(..) => "serial",
+            SharingPlan::Fold(plan) if plan.regions.is_empty() => "fold",
+            SharingPlan::Fold(_) => "mixed",
+            SharingPlan::Serial(..) => "serial",
         }
     }
 
-    /// The plan, where equal parts share units.
+    /// Returns the plan of shared units; `None` for bit-serial hardware.
     pub fn fold(&self) -> Option<&Plan> {
         match &self.plan {
-            Planned::Fold(plan) => Some(plan),
-            Planned::Serial(..) => None,
+            SharingPlan::Fold(plan) => Some(plan),
+            SharingPlan::Serial(..) => None,
         }
     }
 
@@ -719,7 +713,7 @@ impl<'d> Reused<'d> {
                 operations: template.nodes().len(),
                 input_bits: bits(&mut template.input_kifs().iter().copied()),
                 output_bits: bits(&mut (0..outputs).map(|j| template.output_kif(j))),
-                clocks: (0..outputs).map(|j| Plan::made_after(group, j)).max().unwrap_or(1),
+                clocks: (0..outputs).map(|j| Plan::output_latency(group, j)).max().unwrap_or(1),
             }
         };
         let region = |region: &Region| {
@@ -734,14 +728,14 @@ impl<'d> Reused<'d> {
         };
         let tenths = |x: f64| (10.0 * x).round() / 10.0;
         match &self.plan {
-            Planned::Fold(plan) => ReuseFacts {
+            SharingPlan::Fold(plan) => ReuseFacts {
                 engine: self.engine(),
                 bits_per_clock: None,
                 shared_percent: Some(tenths(plan.shared())),
                 groups: plan.groups.iter().map(group).collect(),
                 regions: plan.regions.iter().map(region).collect(),
             },
-            Planned::Serial(_, plan) => ReuseFacts {
+            SharingPlan::Serial(_, plan) => ReuseFacts {
                 engine: self.engine(),
                 bits_per_clock: Some(plan.digit),
                 shared_percent: None,
@@ -751,7 +745,7 @@ impl<'d> Reused<'d> {
         }
     }
 
-    /// One line about what was made.
+    /// Returns a summary of the hardware in one line.
     pub(super) fn summary(&self, netlist: &Netlist, axis: Option<&Axis>) -> String {
         let core = &netlist.interface;
         let core_bits = netlist.register_bits();
@@ -769,8 +763,8 @@ impl<'d> Reused<'d> {
         let operations = counted(self.program.nodes().len(), "operation");
         let registers = counted(registers, "register bit");
         let Plan { groups, regions, .. } = match &self.plan {
-            Planned::Fold(plan) => plan,
-            Planned::Serial(graph, plan) => {
+            SharingPlan::Fold(plan) => plan,
+            SharingPlan::Serial(graph, plan) => {
                 let figures = serial::Figures::new(graph, plan);
                 let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
                 return format!(
@@ -813,7 +807,7 @@ pub(super) fn passes_after(spec: &Spec) -> Result<Vec<&str>, Error> {
     Ok(without_left_out(spec.passes(false)?))
 }
 
-/// These passes' names, as they are registered.
+/// Returns the registered names of these passes.
 fn static_names(names: &[&str]) -> Vec<&'static str> {
     names.iter().filter_map(|name| passes::find(name)).map(|pass| pass.name).collect()
 }
@@ -828,7 +822,7 @@ impl Spec {
         alir_hw::netlist::Options { ready: true, ..self.core(top) }
     }
 
-    /// For each operation of a block, in which of its stages it is computed, from 0 on.
+    /// Returns the stage of each operation of a block, from 0 on.
     fn stages_of(&self, template: &Model) -> Result<Vec<u32>, Error> {
         let outcome = self.schedule(template)?.outcome;
         let stage = |(node, &stage): (&alir_core::ir::Node, &u32)| match node.op {
@@ -839,10 +833,10 @@ impl Spec {
     }
 }
 
-/// Returns `true` if a large product is built as rows of adders: gates do not show that these are a product, and whole
-/// values, which would, are not visible in bit-serial hardware. Small products do not count.
+/// Returns `true` if a large product is built as rows of adders. The prover recognises such a product only by its
+/// whole operands, which do not exist in bit-serial hardware. Small products are proved exhaustively.
 fn multiplies_in_logic(program: &Model, spec: &Spec) -> bool {
-    /// Bits of both factors together that are tried one by one.
+    /// Largest total width of both factors of a small product.
     const SMALL: u32 = 8;
     let wide = |node: &alir_core::ir::Node| match node.op {
         Op::Mul { a, b } => program.kif(a).width() + program.kif(b).width() > SMALL,
@@ -851,7 +845,7 @@ fn multiplies_in_logic(program: &Model, spec: &Spec) -> bool {
     spec.target.products == Products::Logic && program.nodes().iter().any(wide)
 }
 
-/// A program that passes a bit through.
+/// Returns a program that copies one bit.
 fn wire() -> Model {
     let mut b = Builder::new(vec![0]);
     let x = b.op(Op::Input { input: 0 }, Interval::new(0, 1, 0));
@@ -865,10 +859,9 @@ fn diagnostic(message: String) -> Diagnostic {
     diagnostic
 }
 
-/// The complaint that nothing was found that meets the clock.
+/// Returns the error that no plan meets the clock period.
 fn too_slow(clock: &Clock, interval: u32, best: f64) -> Error {
-    let message =
-        format!("with --ii {interval} the shortest period that was found is {} ns by the estimate", four_digits(best));
+    let message = format!("with --ii {interval} the shortest estimated period found is {} ns", four_digits(best));
     let help = format!("require {}", clock.bound(best));
     Error::request(Diagnostic::error("E0506", clock.place(), message).with_help(help))
 }
@@ -887,7 +880,7 @@ fn not_serial(interval: u32, refusal: &Refusal) -> Error {
             ),
             if *from <= MAX_INTERVAL { format!("use --ii {from} or more, or --ii-engine fold") } else { fold },
         ),
-        Refusal::Operation(what) => (format!("values cannot go through bit by bit: {what}"), fold),
+        Refusal::Operation(what) => (format!("bit-serial arithmetic is impossible: {what}"), fold),
     };
     Error::request(Diagnostic::error("E0817", place, message).with_help(help))
 }

@@ -8,7 +8,7 @@ use alir_core::ir::Model;
 use alir_core::num::Kif;
 use alir_hdl::Rtl;
 use alir_llvlir::{Program, golden};
-use alir_network::port::Meaning;
+use alir_network::port::ReferenceSemantics;
 use alir_prove::kernel;
 use num_bigint::BigInt;
 
@@ -71,14 +71,14 @@ impl Source for Program {
 
 /// A network with the types of the outputs of its lowered program.
 pub struct NetworkSource<'a> {
-    meaning: &'a dyn Meaning,
+    meaning: &'a dyn ReferenceSemantics,
     kind: &'a str,
     outputs: Vec<Kif>,
 }
 
 impl<'a> NetworkSource<'a> {
     /// A network, or a matrix as one; `kind` says which.
-    pub fn new(meaning: &'a dyn Meaning, kind: &'a str, lowered: &Model) -> NetworkSource<'a> {
+    pub fn new(meaning: &'a dyn ReferenceSemantics, kind: &'a str, lowered: &Model) -> NetworkSource<'a> {
         let outputs = (0..lowered.outputs().len()).map(|k| lowered.output_kif(k)).collect();
         NetworkSource { meaning, kind, outputs }
     }
@@ -94,7 +94,7 @@ impl Source for NetworkSource<'_> {
         let ports = self.meaning.output_units().iter().zip(&self.outputs);
         let code = |(k, (value, (unit, kif))): (usize, (_, (&alir_network::port::Unit, &Kif)))| {
             let code = unit.code(value, kif.frac.into()).filter(|code| kif.holds(code));
-            code.ok_or_else(|| format!("output {k} is {value}, which is no code of its port ({kif})"))
+            code.ok_or_else(|| format!("output {k} is {value}, which is not a value of its port ({kif})"))
         };
         values.iter().zip(ports).enumerate().map(code).collect()
     }

@@ -1,7 +1,7 @@
 //! Options of the hardware as plain data: [`Spec`] and its parts, and the conflicts between options.
 //!
-//! A `Spec` is complete: two equal ones and two equal designs give equal bytes. `policy` resolves the options for the
-//! scheduler, the device and the netlist; nothing here computes.
+//! A `Spec` is complete: equal specs and equal designs give equal bytes. `policy` resolves the options for the
+//! scheduler, the device and the netlist; this module computes nothing.
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits_down, four_digits_up};
 use alir_core::ir::Labels;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// Message about an option of ports that an AXI4-Stream wrapper determines.
 pub(crate) const NOT_WITH_WRAPPER: &str = "incompatible with --wrapper axis";
 
-/// Everything that says which hardware is made of a design.
+/// All options that determine the hardware of a design.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// Which optimisations run, and what they may take for granted.
+    /// Which optimisations run, and which facts they may assume.
     pub optimisation: Optimisation,
     /// Where the registers of a program are.
     pub pipeline: Pipeline,
@@ -27,7 +27,7 @@ pub struct Spec {
     pub clock: Clock,
     /// Target device, delay model and multiplier style.
     pub target: Target,
-    /// The module as it is seen from outside.
+    /// Name, ports, registers and wrapper of the module.
     pub module: ModuleSpec,
     /// The AXI4-Stream wrapper around it, if there is one.
     pub wrapper: Option<AxisOptions>,
@@ -84,7 +84,7 @@ impl Provenance {
 /// states.
 const COMMAND: &str = "command:";
 
-/// A word as a shell takes it as one.
+/// Returns the word, quoted if a shell would split it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,:=+@%^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -121,7 +121,7 @@ pub enum Arrival {
     /// At the edge that accepts it: registers capture it.
     #[default]
     Captured,
-    /// From that edge on until the next one: the sender keeps it stable, and no register has to capture it.
+    /// From that edge until the next edge: the sender keeps the value stable, so that no register has to capture it.
     Held,
     /// Beat by beat, as a wrapper's stream has it.
     Beats,
@@ -136,7 +136,7 @@ pub enum Passes {
     Named(Vec<String>),
 }
 
-/// The level of optimisation if nothing is said.
+/// The level of optimisation if the user requests none.
 pub(super) const DEFAULT_LEVEL: u8 = 1;
 
 impl Default for Passes {
@@ -148,7 +148,7 @@ impl Default for Passes {
 /// Use of the slack in the pipelines of a state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retime {
-    /// Nothing: registers stay where the file has them.
+    /// Registers stay where the file has them.
     No,
     /// This.
     For(Slack),
@@ -157,7 +157,8 @@ pub enum Retime {
 /// Where the registers of a program are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pipeline {
-    /// Number of stages; nothing: as [`Pipeline::max_stage_delay`] or the clock asks, else combinational.
+    /// Number of stages; `None`: the number that [`Pipeline::max_stage_delay`] or the clock requires, else
+    /// combinational.
     pub stages: Option<Stages>,
     /// Most delay of a stage, in units of the delays.
     pub max_stage_delay: Option<f64>,
@@ -173,8 +174,7 @@ pub struct Pipeline {
     pub objective: Objective,
     /// Effort of the search for fewer registers.
     pub effort: Effort,
-    /// Clocks between two samples, by hardware that is used again and again for each; nothing or 1: a sample every
-    /// clock.
+    /// Clocks between two samples, with hardware that is reused for each sample; `None` or 1: one sample every clock.
     pub interval: Option<u32>,
     /// Engine of time-multiplexed hardware.
     pub engine: Engine,
@@ -219,17 +219,17 @@ pub enum Engine {
 pub enum Stages {
     /// This many; 0: combinational.
     Exactly(u32),
-    /// As many as the bound or the clock needs.
+    /// As many stages as the bound or the clock needs.
     Fewest,
 }
 
 /// The clock that shall be met.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clock {
-    /// Its period in nanoseconds; with the delays of a device registers are part of it, else it is the time of the
-    /// logic.
+    /// The clock period in nanoseconds; with the delays of a device the period includes registers, else it is the time
+    /// of the logic alone.
     pub period: Option<f64>,
-    /// Nanoseconds in a unit of delay, 1 if nothing is given; the delays of a device are nanoseconds.
+    /// Nanoseconds per unit of delay, by default 1; the delays of a device are nanoseconds.
     pub delay_unit: Option<f64>,
     /// By how many nanoseconds an edge may come too early: taken off the period.
     pub uncertainty: f64,
@@ -243,7 +243,7 @@ impl Clock {
         Place::Flag(if self.is_frequency { "--freq" } else { "--clock-period" }.into())
     }
 
-    /// Returns the bound that a shortest period sets, as the option takes it: a frequency in MHz, else nanoseconds.
+    /// Returns the text of the option that requests a shortest period: a frequency in MHz, else nanoseconds.
     pub(super) fn bound(&self, period_ns: f64) -> String {
         match self.is_frequency {
             true => format!("{} MHz or less", four_digits_down(1e3 / period_ns)),
@@ -255,11 +255,11 @@ impl Clock {
 /// Target of the hardware: device, delay model and multiplier style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Target {
-    /// The device that was named; its delays are those of the scheduler.
+    /// The device that the user named; the scheduler uses its delays.
     pub device: Option<Device>,
-    /// The device where none was named; nothing: none in particular.
+    /// The device if the user named none; `None`: no particular device.
     pub fallback: Option<Device>,
-    /// Origin of the delays for the scheduler; `None`: the device where one is named or a period is given, both without
+    /// Origin of the delays for the scheduler; `None`: the device if the user names one or gives a period, both without
     /// a unit of delay; else the latency fields.
     pub delays: Option<DelayModel>,
     /// Where multiplications go.
@@ -289,10 +289,11 @@ pub enum Products {
     Blocks,
 }
 
-/// The module as it is seen from outside.
+/// Name, ports, registers and wrapper of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleSpec {
-    /// Its name, and whether a user has chosen it: a default name is changed where it is not legal.
+    /// The name of the top module, and whether a user has chosen the name: a default name is changed if it is not
+    /// legal.
     pub top: Top,
     /// Layout of the elements on ports.
     pub ports: Ports,
@@ -306,7 +307,7 @@ pub struct ModuleSpec {
     pub reset: Option<ResetOptions>,
     /// Names that the source of a program has for elements and values: they become names of signals.
     pub labels: Arc<Labels>,
-    /// Languages that it is written in: a word of another one is no bad name.
+    /// Languages in which the module is written: a keyword of another language is a legal name.
     pub languages: Languages,
 }
 
@@ -315,7 +316,7 @@ pub struct ModuleSpec {
 pub enum Top {
     /// This one; a name that cannot be kept is an error.
     Named(String),
-    /// One like that of a file without folder and extension, made legal and different from every port.
+    /// The name of a file without folder and extension, made legal and different from every port.
     Like(String),
 }
 
@@ -382,7 +383,7 @@ pub(super) fn renamed(message: String, help: &str) -> Diagnostic {
 }
 
 impl Spec {
-    /// The name of the top module: of the wrapper, if there is one.
+    /// Returns the name of the top module: of the wrapper, if there is one.
     pub fn top(&self) -> String {
         match &self.module.top {
             Top::Named(top) => top.clone(),
@@ -419,7 +420,7 @@ impl Spec {
             for flag in module.determined_by_wrapper() {
                 problem("E0803", flag, NOT_WITH_WRAPPER, help);
             }
-        } else if self.takes_turns() {
+        } else if self.is_time_multiplexed() {
             // The reset clears the phase.
         } else if self.is_combinational() {
             if module.enable {
@@ -434,7 +435,7 @@ impl Spec {
         }
         if self.text.assertions {
             let what = "assertions are checked at the clock edges of a pipeline that accepts a sample every clock";
-            if self.takes_turns() {
+            if self.is_time_multiplexed() {
                 problem("E0801", "--assertions", what, "leave out --assertions, or --ii");
             } else if self.wrapper.is_none() && self.is_combinational() {
                 problem("E0801", "--assertions", what, registers);
@@ -449,7 +450,7 @@ impl Spec {
     fn check_names(&self, top: &str) -> Result<(), Vec<Diagnostic>> {
         match &self.wrapper {
             Some(wrapper) => wrapper.names.check(top, self.module.languages),
-            None => netlist::Options { ready: self.takes_turns(), ..self.module.options(top) }.check(),
+            None => netlist::Options { ready: self.is_time_multiplexed(), ..self.module.options(top) }.check(),
         }
     }
 
@@ -457,7 +458,7 @@ impl Spec {
     ///
     /// # Errors
     /// `E0303` if intervals are assumed.
-    pub fn every_input(&self, asked: &str) -> Result<(), Diagnostics> {
+    pub fn reject_input_ranges(&self, asked: &str) -> Result<(), Diagnostics> {
         if !self.optimisation.assume_intervals {
             return Ok(());
         }
@@ -467,14 +468,16 @@ impl Spec {
         Err(Diagnostic::error("E0303", place, message).with_help("leave one of the two out").into())
     }
 
-    /// The options of the netlist of a program, where the whole is called `top`: with a wrapper, those of its core.
+    /// Returns the options of the netlist of a program, where the whole module is called `top`: with a wrapper, the
+    /// options of the core.
     pub(super) fn core(&self, top: &str) -> netlist::Options {
         let options = match &self.wrapper {
             None => self.module.options(top),
             Some(wrapper) => netlist::Options {
                 top: format!("{top}_core"),
                 // A pipeline that receives a sample beat by beat stalls while a beat is missing.
-                enable: wrapper.flow == Flow::Stall || (self.takes_turns() && self.pipeline.arrival == Arrival::Beats),
+                enable: wrapper.flow == Flow::Stall
+                    || (self.is_time_multiplexed() && self.pipeline.arrival == Arrival::Beats),
                 ..netlist::Options::default()
             },
         };

@@ -79,7 +79,7 @@ impl Hardware<'_> {
             let place = Place::Flag("--witness".into());
             return Err(Error::request(Diagnostic::error("E0804", place, message).with_help(help)));
         };
-        self.spec().every_input("--witness").map_err(Error::request)?;
+        self.spec().reject_input_ranges("--witness").map_err(Error::request)?;
         let passes: Vec<&str> = scheduled.passes.iter().map(|pass| pass.name).collect();
         let mut programs = pass_steps(scheduled.source, &passes).programs;
         let last = &*scheduled.program;

@@ -266,7 +266,7 @@ pub fn choices<T: Copy>(value: &OptionValue, known: &[(&str, T)]) -> Result<Vec<
 /// Builds the fault of an invalid value. `expected` is the form of valid ones.
 pub fn invalid(name: &str, value: &OptionValue, expected: String) -> OptionFault {
     let shown = if name == "optimise" { "-O".to_owned() } else { format!("--{}", name.replace('_', "-")) };
-    let message = format!("{:?} is no value for {shown}", value.to_string());
+    let message = format!("{:?} is not a value of {shown}", value.to_string());
     OptionFault::Value(Diagnostic::error("E0002", Place::Flag(shown), message).with_help(expected))
 }
 

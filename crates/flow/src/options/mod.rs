@@ -48,7 +48,7 @@ pub enum ResetKind {
     None,
     /// A reset that acts on the clock edge.
     Sync,
-    /// A reset that acts at once.
+    /// A reset that acts immediately.
     Async,
 }
 

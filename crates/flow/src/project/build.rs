@@ -2,7 +2,7 @@
 
 use super::{FolderContents, FolderSpec, Samples, package, written};
 use crate::compile::{self, Error, Hardware};
-use crate::verify::own::{self, Dissents, Files, OwnRun, Subject};
+use crate::verify::own::{self, ExpectedMismatches, Files, OwnRun, Subject};
 use crate::verify::verification::own_vectors;
 use crate::verify::{Bench, Cycles, Streams, Testbench, Vectors};
 use alir_core::diag::Diagnostics;
@@ -42,7 +42,7 @@ pub struct ProjectFiles {
     /// Summary of the result, for people.
     pub about: String,
     /// Where expected values of the user are not the model's: then its testbenches fail.
-    pub dissents: Dissents,
+    pub dissents: ExpectedMismatches,
     /// Notes about the user's samples, about names that are not those of the source, and about parts that the hardware
     /// does not fit.
     pub notes: Diagnostics,
@@ -58,14 +58,16 @@ pub fn model_project(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Resu
     let (model, source, spec) = (subject.model, subject.source, request.hardware);
     let hardware = compile::model(model, spec)?;
     if hardware.axis.is_some() {
-        spec.every_input("a wrapper's testbench")?;
+        spec.reject_input_ranges("a wrapper's testbench")?;
     }
     let (count, seed) = (request.count, request.seed);
     let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
     let is_own = own.is_some();
     let (vectors, dissents, mut notes) = match own {
         Some(own) => (own.vectors, own.dissents, own.notes),
-        None => (Vectors::random(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
+        None => {
+            (Vectors::random(model, source, spec, count, seed)?, ExpectedMismatches::default(), Diagnostics::default())
+        }
     };
     let lanes = [Cycles::new(&hardware.netlist, &vectors, seed)];
     let pulses = Bench { lanes: &lanes, vcd: false };

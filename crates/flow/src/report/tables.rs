@@ -1,4 +1,4 @@
-//! Rows as a table: text for people, CSV, TSV, Markdown, HTML, and JSON for programs.
+//! Rows as a table: aligned text, CSV, TSV, Markdown, HTML and JSON.
 
 use super::{BuildRow, Stage};
 use alir_core::diag::four_digits;
@@ -53,7 +53,7 @@ macro_rules! further {
 }
 
 impl Column {
-    /// Columns that are shown without a request, from the left.
+    /// Default columns, from the left.
     pub const USUAL: [Column; 25] = [
         word("run"),
         word("tool"),
@@ -110,7 +110,7 @@ impl Column {
         Column::USUAL.into_iter().chain(Column::FURTHER).find(|column| column.name == name)
     }
 
-    /// Returns its name, which ends in the unit.
+    /// Returns the name of the column, which ends in the unit.
     pub fn name(self) -> &'static str {
         self.name
     }
@@ -132,7 +132,7 @@ impl Column {
         self.kind == ColumnKind::Word
     }
 
-    /// Returns the value as text for people: quantities with four significant digits.
+    /// Returns the value for the text table: quantities have four significant digits.
     fn shown(self, row: &BuildRow) -> String {
         match self.value(row) {
             Cell::Number(Some(number)) if self.kind == ColumnKind::Quantity => four_digits(number),
@@ -140,7 +140,7 @@ impl Column {
         }
     }
 
-    /// Returns the value as text with at most three decimals; empty where it is unknown.
+    /// Returns the value with at most three decimals; empty if it is unknown.
     fn cell(self, row: &BuildRow) -> String {
         match self.value(row) {
             Cell::Word(word) => word.unwrap_or_default().to_owned(),
@@ -166,9 +166,9 @@ pub fn sort(rows: &mut [BuildRow], column: Column, descending: bool) {
     });
 }
 
-/// Returns one row for each build: its last stage. Where the tool reported area after placement only, as Vivado's
-/// project flow does, the row has that area and `area_state` names its stage: routing does not change the cells. Area
-/// after synthesis is never taken for that of a placed design.
+/// Returns one row for each build: the row of its last stage. If the tool reported area after placement only, as in
+/// Vivado's project flow, the row has this area, as routing does not change the cells, and `area_state` names the
+/// stage. Area after synthesis is never used for a placed design.
 pub fn for_people(rows: &[BuildRow]) -> Vec<BuildRow> {
     let has_area = |row: &BuildRow| row.luts.or(row.alms).or(row.logic_elements).is_some();
     let results = rows.iter().filter(|row| row.result);
@@ -212,7 +212,7 @@ fn columns(rows: &[BuildRow], requested: &[Column]) -> Vec<Column> {
     Column::USUAL.into_iter().chain(words).filter(is_known).collect()
 }
 
-/// Returns aligned columns for people. Control characters are replaced.
+/// Returns a text table with aligned columns. Control characters are replaced.
 pub fn text(rows: &[BuildRow], requested: &[Column]) -> String {
     let columns = columns(rows, requested);
     let plain = |s: String| -> String { s.chars().map(|c| if c.is_control() { '?' } else { c }).collect() };
@@ -283,7 +283,7 @@ pub fn markdown(rows: &[BuildRow], requested: &[Column]) -> String {
 #[template(path = "report/page.html")]
 struct Page {
     columns: Vec<(&'static str, bool)>,
-    /// Cells of each row, and whether the row misses its timing.
+    /// Cells of each row, and `true` if the row misses its timing.
     rows: Vec<(Vec<String>, bool)>,
     charts: Vec<Chart>,
 }
@@ -296,8 +296,8 @@ struct Chart {
     bars: Vec<(usize, String, u32, u64)>,
 }
 
-/// Returns an HTML page without scripts or references to other files. `projects` are the `metadata.json` of projects of
-/// alir2hdl, by the run that they belong to.
+/// Returns an HTML page without scripts or references to other files. `projects` has the `metadata.json` of each
+/// project by the name of its run.
 ///
 /// # Panics
 /// Never: the template writes into memory.
@@ -352,7 +352,7 @@ pub fn json(rows: &[BuildRow]) -> String {
     serde_json::to_string_pretty(&json!({ "schema": "alir2hdl.report/2", "rows": rows })).expect("plain data") + "\n"
 }
 
-/// Returns a number; of a count an integer, unless a tool counts halves (BRAM).
+/// Returns a number; a count is an integer, unless a tool counts halves (BRAM).
 fn number(n: f64, is_count: bool) -> Value {
     if is_count && n.fract() == 0.0 && n.abs() < 9e15 { json!(n as i64) } else { json!(n) }
 }

@@ -1,4 +1,4 @@
-//! yosys' `stat` (JSON and text), nextpnr's `--report` and log.
+//! Parsers for yosys' `stat` (JSON and text) and for nextpnr's `--report` and log.
 
 use super::{BuildRow, ClockFigures, Stage, ToolReport, number};
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(super) fn json(text: &str) -> Option<ToolReport> {
     Some(ToolReport { tool: "nextpnr", state: Some(Stage::Routed), row })
 }
 
-/// Figures of a clock from the frequencies that it reaches and has to reach, in MHz.
+/// Returns the figures of a clock from its achieved and its required frequency in MHz.
 fn figures(name: &str, mhz: f64, required: Option<f64>) -> ClockFigures {
     let period_ns = required.map(|required| 1000.0 / required);
     ClockFigures {
@@ -38,7 +38,7 @@ fn figures(name: &str, mhz: f64, required: Option<f64>) -> ClockFigures {
     }
 }
 
-/// Figures of nextpnr's table of used cells.
+/// Returns the figures of nextpnr's table of used cells.
 fn utilisation(used: &BTreeMap<&str, f64>) -> BuildRow {
     let sum = |names: &[&str]| {
         let counts: Vec<f64> = names.iter().filter_map(|name| used.get(name).copied()).collect();
@@ -80,7 +80,7 @@ fn cells<'t>(counts: impl Iterator<Item = (&'t str, f64)>) -> BuildRow {
     row
 }
 
-/// Parses a log of yosys or nextpnr; of several statistics the last one counts, which is that of the finished design.
+/// Parses a log of yosys or nextpnr. The last of several statistics is used: that of the finished design.
 pub(super) fn log(text: &str) -> Option<ToolReport> {
     if text.contains("Max frequency for clock") || text.contains("Device utilisation:") {
         return Some(nextpnr_log(text));

@@ -1,5 +1,5 @@
-//! Files with an array for each port of a state machine, a row a cycle: an npz, a folder of npy files, or one file for
-//! a machine with one port.
+//! Files with an array for each port of a state machine, one row per cycle: an npz file, a folder of npy files, or one
+//! file for a machine with one port.
 
 use crate::verify::Rows;
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
@@ -11,13 +11,13 @@ use alir_interp::samples::{Port, Reader, Values};
 use num_bigint::BigInt;
 use std::path::Path;
 
-/// The code of what is wrong with files that have an array for each port of a state machine.
+/// Error code for invalid files with an array for each port of a state machine.
 pub const PORT_FILES: &str = "E0711";
 
 /// Rows that are read at a time.
 const BLOCK: usize = 1024;
 
-/// The name of each port in the names of files and arrays: the file's own where that is harmless.
+/// Returns the name of each port in names of files and arrays: the name in the model, if it is a valid file name.
 pub fn file_names(machine: &Machine, ports: impl Iterator<Item = SignalId>) -> Vec<String> {
     let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut names: Vec<String> = Vec::new();
@@ -33,12 +33,12 @@ pub fn file_names(machine: &Machine, ports: impl Iterator<Item = SignalId>) -> V
     names
 }
 
-/// The types of the elements of a port, as files have them.
+/// Returns the types of the elements of a port in files.
 pub fn types_of(machine: &Machine, port: SignalId) -> Vec<Port> {
     machine.signal(port).elements.iter().map(|&kif| Port { kif, frac: i64::from(kif.frac) }).collect()
 }
 
-/// Which ports the arrays are about.
+/// Ports to which arrays belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The input ports.
@@ -78,22 +78,22 @@ struct PortArray {
     types: Vec<Port>,
     reader: Reader,
     block: Values,
-    /// The file is not written while it is read.
+    /// Prevents the file from being overwritten while it is read.
     _protected: Protected,
-    /// Rows of the block, and how many of them were taken.
+    /// Number of rows of the block, and of those that were read.
     rows: usize,
     taken: usize,
 }
 
 /// A number of an array, and its position.
 pub struct At<'a> {
-    /// The block that holds it.
+    /// The block that contains the number.
     pub block: &'a Values,
-    /// Its index there.
+    /// Index of the number in the block.
     pub index: usize,
     /// The type of its element.
     pub port: Port,
-    /// Its element among those of its port.
+    /// Index of the element in its port.
     pub element: usize,
     /// The port.
     pub place: Place,
@@ -109,10 +109,10 @@ fn is_npz(path: &Path) -> bool {
 }
 
 impl Arrays {
-    /// Opens the arrays of all ports of a side. `codes` says that they hold codes, not reals.
+    /// Opens the arrays of all ports of a side. With `codes` they contain raw integer values, otherwise real numbers.
     ///
     /// # Errors
-    /// If one is missing or not such an array.
+    /// If an array is missing or invalid.
     pub fn open(machine: &Machine, side: Side, path: &Path, codes: bool) -> Result<Arrays, Diagnostic> {
         let ids: Vec<SignalId> = match side {
             Side::Inputs => machine.inputs().collect(),
@@ -165,10 +165,10 @@ impl Arrays {
         Ok(Arrays { ports, side, codes, cycle: 0 })
     }
 
-    /// Codes of all elements in the next cycle; nothing at the end.
+    /// Returns the raw integer values of all elements in the next cycle; `None` at the end.
     ///
     /// # Errors
-    /// If an array cannot be read, ends before another, or has a number without code.
+    /// If an array cannot be read, ends before another, or has a number that its type cannot represent.
     pub fn next_codes(&mut self) -> Result<Option<Vec<BigInt>>, Diagnostic> {
         let codes = self.codes;
         self.next_row(|at| {
@@ -217,12 +217,12 @@ impl Arrays {
         Ok((ended == 0 && !self.ports.is_empty()).then_some(row))
     }
 
-    /// Takes what is worth knowing about the files so far.
+    /// Removes and returns the notes about the files so far.
     pub fn take_notes(&mut self) -> Diagnostics {
         Diagnostics(self.ports.iter_mut().flat_map(|port| port.reader.take_notes().0).collect())
     }
 
-    /// The codes of all rows that are left.
+    /// Returns the raw integer values of all remaining rows.
     ///
     /// # Errors
     /// As [`Arrays::next_codes`].

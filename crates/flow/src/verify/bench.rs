@@ -1,8 +1,8 @@
 //! Self-checking testbenches for one or more modules.
 //!
-//! All three read the same files of rows ([`Bench::rows`]) and print the same lines (see [`super::compare`]); what
-//! happens in which cycle is decided in [`super::cycles`]. Each module is a *lane* of its own, so that many small
-//! modules share one compilation and one run of a simulator.
+//! The testbenches in all three languages read the same files of rows ([`Bench::rows`]) and print the same lines (see
+//! [`super::compare`]). [`super::cycles`] decides the events of each cycle. Each module is a separate *lane*, so that
+//! many small modules share one compilation and one run of a simulator.
 
 use super::compare::{Report, read_report};
 use super::cycles::{Bits, Cycles, Field};
@@ -12,7 +12,7 @@ use alir_hw::netlist::Element;
 use alir_hw::netlist::names::legalise;
 use askama::Template;
 
-/// Mismatches that a lane prints; the rest is only counted.
+/// Maximum number of mismatches that a lane prints; further ones are only counted.
 pub const SHOWN: usize = 20;
 
 /// A testbench for these modules, in the order of their lanes.
@@ -24,7 +24,7 @@ pub struct Bench<'a> {
     pub vcd: bool,
 }
 
-/// A port and what it is connected to, as text of the language.
+/// A port and the expression that is connected to it, in the language of the testbench.
 struct Connection {
     port: String,
     signal: String,
@@ -48,7 +48,7 @@ impl Shown {
         self.hi - self.lo + 1
     }
 
-    /// Its value in Verilog.
+    /// Returns the value of the element as a Verilog expression.
     pub(super) fn verilog(&self, row: &str) -> String {
         let bits = format!("{row}[{}:{}]", self.hi, self.lo);
         if self.signed { format!("$signed({bits})") } else { bits }
@@ -64,11 +64,11 @@ pub(crate) fn in_quotes(name: &str) -> String {
 /// Values of a lane for the templates.
 struct Lane {
     index: usize,
-    /// Rows of its file.
+    /// Number of rows of the lane's file.
     rows: usize,
-    /// Rows that compare data.
+    /// Number of rows that compare data.
     compared: usize,
-    /// Elements that have bits.
+    /// Input elements of at least one bit.
     inputs: Vec<Shown>,
     outputs: Vec<Shown>,
     top: String,
@@ -78,10 +78,10 @@ struct Lane {
     stimulus_hi: u32,
     response_width: u32,
     response_hi: u32,
-    /// The data bits of a response, as text of the language.
+    /// Data bits of a response, as an expression in the language of the testbench.
     data: Option<String>,
     has_valid: bool,
-    /// `true` if rows state which bits are compared.
+    /// `true` if rows have masks of the compared bits.
     masked: bool,
 }
 
@@ -145,9 +145,9 @@ const VERILOG: Style = Style { range: |hi, lo| format!("[{hi}:{lo}]"), bit: |at|
 const WRAPPER: Style = Style { suffix: true, ..VERILOG };
 const VHDL: Style = Style { range: |hi, lo| format!("({hi} downto {lo})"), bit: |at| format!("({at})"), suffix: false };
 
-/// A testbench in every language, with the files that it reads and a report that it prints.
+/// A testbench in every language, with its input files and the parser of its output.
 pub trait Testbench: Sync {
-    /// Name of the testbench's top: none of the modules has it.
+    /// Name of the testbench's top module, which differs from those of the design.
     fn name(&self) -> String;
 
     /// `bench.v`, for simulators that run Verilog with delays.
@@ -160,22 +160,22 @@ pub trait Testbench: Sync {
     /// handle of a file that is opened in one process and read in another.
     fn verilator(&self) -> (String, String);
 
-    /// The files that it reads.
+    /// Files that the testbench reads.
     fn rows(&self) -> FileSet;
 
-    /// The rows that it must see before it says `PASS` with their number.
+    /// Number of rows that the testbench must read before it prints `PASS` with this number.
     fn expected_rows(&self) -> usize;
 
     /// Returns `true` if a value change dump (`wave.vcd`) of all signals is written.
     fn vcd(&self) -> bool;
 
-    /// Parses its output into a report in the terms of the model; `None` if the output is not complete.
+    /// Parses the output into a report in terms of the model; `None` if the output is incomplete.
     fn read(&self, said: &str) -> Option<Report>;
 }
 
-/// Returns the name of a testbench of these modules, by convention that of the first after `tb_`: no module begins so.
+/// Returns the name of a testbench of these modules: `tb_` and the name of the first one.
 pub(super) fn bench_name<'a>(tops: impl Iterator<Item = &'a str> + Clone) -> String {
-    // A module of somebody else may have an escaped name.
+    // A module from another source may have an escaped name.
     let mut name = legalise(&format!("tb_{}", tops.clone().next().unwrap_or("modules")));
     let taken = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -236,8 +236,9 @@ impl Bench<'_> {
     }
 }
 
-fn render(template: &impl Template) -> String {
-    template.render().expect("templates render what they are given") + "\n"
+/// Renders a template and appends a line end.
+pub(super) fn render(template: &impl Template) -> String {
+    template.render().expect("templates always render") + "\n"
 }
 
 fn rows_name(index: usize) -> String {
@@ -264,7 +265,7 @@ fn rows_text(lane: &Cycles) -> String {
         }
         text.push('\n');
     }
-    // Without it the file was cut.
+    // A file without this line is truncated.
     text.push_str("end\n");
     text
 }

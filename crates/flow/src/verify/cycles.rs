@@ -1,8 +1,8 @@
-//! Samples laid out in time: what is on every input in each clock cycle, and what must be seen on the outputs.
+//! Samples laid out in time: stimulus and expected response of each clock cycle.
 //!
-//! A cycle is: inputs change, everything settles, outputs are looked at, the clock rises. All pipeline behaviour
-//! (latency, valid, enable, reset, stalls) is worked out here, from the [`Interface`] alone; a testbench only applies
-//! rows and compares.
+//! In a cycle the inputs change, all nets settle, the outputs are observed, and the clock rises. This module derives
+//! all pipeline behaviour (latency, valid, enable, reset, stalls) from the [`Interface`] alone; a testbench only
+//! applies rows and compares.
 
 use super::vectors::Vectors;
 use alir_core::num::Kif;
@@ -19,7 +19,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// All zero.
+    /// Returns zero bits.
     pub fn zero(width: u32) -> Bits {
         Bits { words: vec![0; width.div_ceil(64) as usize], width }
     }
@@ -31,7 +31,7 @@ impl Bits {
         *word = if bit { *word | mask } else { *word & !mask };
     }
 
-    /// One bit.
+    /// Returns one bit.
     pub fn get(&self, at: u32) -> bool {
         self.words[(at / 64) as usize] >> (at % 64) & 1 == 1
     }
@@ -48,12 +48,12 @@ impl Bits {
         }
     }
 
-    /// The code of a type at bit `lo`.
+    /// Returns the raw integer value of a type at bit `lo`.
     pub fn code(&self, lo: u32, kif: Kif) -> BigInt {
         alir_core::num::wrap(&self.unsigned(lo, kif.width()).into(), kif)
     }
 
-    /// The bits from `lo` as an unsigned number.
+    /// Returns the bits from `lo` on as an unsigned number.
     pub fn unsigned(&self, lo: u32, width: u32) -> BigUint {
         let mut bytes = vec![0u8; (width as usize).div_ceil(8)];
         for i in 0..width {
@@ -62,7 +62,7 @@ impl Bits {
         BigUint::from_bytes_le(&bytes)
     }
 
-    /// Hexadecimal digits, most significant first, one for every four bits begun.
+    /// Returns hexadecimal digits, most significant first; the number of bits is rounded up to a multiple of four.
     pub fn hex(&self) -> String {
         let digits = self.width.div_ceil(4);
         let digit = |k: u32| (self.words[(k / 16) as usize] >> (k % 16 * 4) & 15) as u32;
@@ -84,7 +84,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Highest bit of the row.
+    /// Returns the highest bit of the row.
     pub fn hi(&self) -> u32 {
         self.lo + self.width - 1
     }
@@ -119,7 +119,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout for a module.
+    /// Returns the layout for a module.
     pub fn new(interface: &Interface) -> Layout {
         let mut stimulus = Vec::new();
         let mut response = Vec::new();
@@ -156,26 +156,25 @@ impl Layout {
         }
     }
 
-    /// The code of an output element in a response row.
+    /// Returns the raw integer value of an output element in a response row.
     pub fn output_code(&self, row: &Bits, index: usize, kif: Kif) -> BigInt {
         row.code(self.outputs[index], kif)
     }
 
-    /// Lowest bit of an input element in a stimulus row.
+    /// Returns the lowest bit of an input element in a stimulus row.
     pub fn input_lo(&self, index: usize) -> u32 {
         self.inputs[index]
     }
 
-    /// Lowest bit of an output element in a response row.
+    /// Returns the lowest bit of an output element in a response row.
     pub fn output_lo(&self, index: usize) -> u32 {
         self.outputs[index]
     }
 }
 
-/// Gives each port of the elements a field after the existing ones. Returns the lowest bit of each element and the end
-/// of the row.
+/// Appends a field for each port of the elements. Returns the lowest bit of each element, and the end of the row.
 fn place(elements: &[Element], fields: &mut Vec<Field>) -> (Vec<u32>, u32) {
-    // Ports in the order of their first element, each as wide as its highest element says.
+    // Ports in the order of their first element; the highest element determines the width.
     let mut widths: Vec<(&str, u32)> = Vec::new();
     let mut index_of: BTreeMap<&str, usize> = BTreeMap::new();
     for element in elements.iter().filter(|e| e.width > 0) {
@@ -254,15 +253,15 @@ impl Cycles {
         Cycles::with_cleared(interface, vectors, Vec::new(), seed)
     }
 
-    /// [`Cycles::plan`], and where the data registers have a reset, what the outputs show after it is compared too.
+    /// [`Cycles::plan`]; if the data registers have a reset, the outputs after a reset are compared too.
     ///
     /// # Panics
-    /// If the vectors do not fit the interface.
+    /// If the vectors do not match the interface.
     pub fn new(netlist: &Netlist, vectors: &Vectors, seed: u64) -> Cycles {
         Cycles::with_cleared(&netlist.interface, vectors, cleared_outputs(netlist), seed)
     }
 
-    /// `cleared`: the outputs of a pipeline full of zeros, and what follows out of it clock by clock.
+    /// `cleared` has the outputs of a pipeline whose registers are all zero, and those of the following cycles.
     fn with_cleared(interface: &Interface, vectors: &Vectors, cleared: Vec<Vec<BigInt>>, seed: u64) -> Cycles {
         if interface.initiation_interval > 1 {
             return Cycles::repeated(interface, vectors, seed);
@@ -287,7 +286,8 @@ impl Cycles {
                 in_flight -= clear(&mut pipeline, &mut waiting);
                 moved = 0;
             }
-            // With a valid port, a sample may be offered while the pipeline is held or reset: it must not get in.
+            // With a valid port, a sample may be offered while the pipeline is stalled or reset, and must not be
+            // accepted then.
             let offered = offer && (taken.is_some() || (layout.valid.is_some() && (reset || !enable)));
             let entering = Slot { valid: Some(taken.is_some()), sample: taken, cleared: false };
             let mut stimulus = Bits::zero(layout.stimulus_width);
@@ -350,7 +350,7 @@ impl Cycles {
         // Cycles in which the design advanced since power-on or the last reset, and the sample of each slot since then,
         // if one was accepted and its state is known.
         let (mut moved, mut slots): (usize, Vec<Option<usize>>) = (0, Vec::new());
-        // Whether the flags are known, as they are after a reset.
+        // `true` once the flags are known, after a reset.
         let mut known = false;
         let mut cycles: Vec<Cycle> = Vec::new();
         let mut shown = vec![false; samples];
@@ -429,7 +429,7 @@ impl Cycles {
         Cycles { layout, inputs: interface.inputs.clone(), elements, cycles, outputs, samples }
     }
 
-    /// The sample that a row of [`Cycles::outputs`] is the result of.
+    /// Returns the sample whose result is a row of [`Cycles::outputs`].
     pub fn sample_of(&self, row: usize) -> Option<usize> {
         match self.layout.ready {
             Some(_) => (row < 2 * self.samples).then(|| row % self.samples),
@@ -442,7 +442,7 @@ impl Cycles {
         self.cycles.iter().any(|c| c.defined.is_some())
     }
 
-    /// The response row that a sample must give, valid flag aside.
+    /// Returns the response row of a sample, without the valid flag.
     pub fn response(&self, sample: usize) -> Bits {
         let mut row = Bits::zero(self.layout.response_width);
         for ((element, lo), code) in self.elements.iter().zip(&self.layout.outputs).zip(self.outputs.row(sample)) {
@@ -461,7 +461,7 @@ impl Cycles {
         self.layout.enable.is_none_or(|at| self.cycles[cycle].stimulus.get(at))
     }
 
-    /// The cycles up to and including `last` that decide what is seen in it.
+    /// Returns the cycles up to `last` (inclusive) that determine its response.
     pub fn window(&self, interface: &Interface, last: usize) -> Cycles {
         if interface.counts_clocks() {
             return Cycles { cycles: self.cycles[..=last].to_vec(), ..self.clone() };
@@ -491,9 +491,9 @@ fn cleared_outputs(netlist: &Netlist) -> Vec<Vec<BigInt>> {
     if interface.reset.is_none() || interface.counts_clocks() || netlist.nets().iter().any(keeps) {
         return Vec::new();
     }
-    // The contract, without asking anybody: what a register shows is zero, and the rest of a port is constant.
+    // By the contract, outputs of registers are zero and other bits are constant.
     let mut rows = vec![interface.outputs.iter().map(|element| constant_bits(netlist, element)).collect::<Vec<_>>()];
-    // What comes after is logic of zeros, which the netlist knows. Its registers begin at zero.
+    // Later outputs are functions of zeros, which the evaluator computes from registers that are all zero.
     let mut evaluator = Evaluator::new(netlist);
     if let Some(enable) = &interface.enable {
         evaluator.set_port(enable, &BigUint::from(1u32));
@@ -508,7 +508,7 @@ fn cleared_outputs(netlist: &Netlist) -> Vec<Vec<BigInt>> {
     rows
 }
 
-/// The code of an output element whose registers are all zero.
+/// Returns the raw value of an output element whose registers are all zero.
 fn constant_bits(netlist: &Netlist, element: &Element) -> BigInt {
     let port = netlist.ports().iter().find(|port| port.direction == Direction::Out && port.name == element.port);
     let Some(driver) = port.and_then(|port| port.driver) else { return BigInt::ZERO };
@@ -575,7 +575,7 @@ impl Stalls {
 
     fn next(&mut self, random: &mut SplitMix) -> Controls {
         if chance(random, 2) {
-            // Full speed, a trickle, and what lies between.
+            // Rates from full speed to rare samples.
             let paces = [(100, 100), (100, 50), (50, 100), (80, 70), (20, 90), (90, 20)];
             self.pace = paces[random.below(paces.len() as u64) as usize];
         }
@@ -588,7 +588,7 @@ impl Stalls {
             self.reset_left = 1 + random.below(3) as u32;
             self.calm_left = self.calm;
         }
-        // A run that is at full speed throughout would not show whether registers wait for the enable.
+        // A run at full speed throughout would not detect registers that ignore the enable.
         let enable = !self.has_enable || (chance(random, self.pace.0) && self.enabled < self.calm);
         self.enabled = if enable { self.enabled + 1 } else { 0 };
         let offer = !self.has_valid || chance(random, self.pace.1);
@@ -596,7 +596,7 @@ impl Stalls {
     }
 }
 
-/// True with a probability of `percent` in a hundred.
+/// Returns `true` with a probability of `percent` per cent.
 fn chance(random: &mut SplitMix, percent: u64) -> bool {
     random.below(100) < percent
 }
@@ -618,7 +618,7 @@ impl Layout {
         self.put_elements(row, interface, codes, |_| true);
     }
 
-    /// Writes the elements of a sample for which `is_there` holds: those that are at the ports in this cycle.
+    /// Writes the elements of a sample for which `is_there` is `true`: those at the ports in this cycle.
     fn put_elements(
         &self,
         row: &mut Bits,
@@ -690,9 +690,9 @@ mod tests {
         assert_eq!(third, BigInt::from(3) << 50u32);
     }
 
-    /// For every seed, a register that takes new values in spite of the enable is detected, because its value is
-    /// compared after a cycle in which it should have been kept. (A mutant without the enable passed with one of 250
-    /// seeds: their runs were at full speed throughout.)
+    /// For every seed, a register that ignores the enable is detected, because its value is compared after a cycle in
+    /// which it should have been kept. (A mutant without the enable passed with one of 250 seeds, whose runs were at
+    /// full speed throughout.)
     #[test]
     fn every_run_of_a_module_with_an_enable_stalls() {
         for seed in 0..2_000 {
@@ -705,7 +705,7 @@ mod tests {
         }
     }
 
-    /// A pipeline as a program of its own: what a module with these controls must do, cycle by cycle.
+    /// Reference model of a pipeline: the required behaviour of a module with these controls, cycle by cycle.
     struct Model {
         flags: Vec<bool>,
         data: Vec<BigInt>,

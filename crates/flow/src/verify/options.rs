@@ -53,13 +53,13 @@ impl SampleOptions {
         };
         if self.input.is_none() && self.expect.is_none() {
             return match self.codes {
-                true => refuse("--codes", "is about files of samples", "name them with --input and --expect"),
+                true => refuse("--codes", "requires files of samples", "name them with --input and --expect"),
                 false => Ok(None),
             };
         }
         if is_machine && self.array.as_ref().or(self.expect_array.as_ref()).is_some() {
             let flag = if self.array.is_some() { "--array" } else { "--expect-array" };
-            let help = "a file for a state machine has an array for each port, called like the port";
+            let help = "a file for a state machine has an array for each port, with the port's name";
             return refuse(flag, "does not go with a state machine", help);
         }
         Ok(Some(Files {
@@ -75,7 +75,7 @@ impl SampleOptions {
 /// Simulators, samples and files of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimulationOptions {
-    /// Languages, each once.
+    /// Languages, without repetition.
     pub languages: Vec<Language>,
     /// Names of the simulators; empty: all that are installed.
     pub simulators: Vec<&'static str>,

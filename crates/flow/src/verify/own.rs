@@ -17,11 +17,11 @@ use alir_core::num::{Kif, wrap};
 use alir_interp::batch::codes_of_row;
 use alir_interp::samples::{Number, Port, Reader, RealEncoder, Values, input_ports, output_ports};
 use alir_network::exact::Rational;
-use alir_network::port::{Meaning, number};
+use alir_network::port::{ReferenceSemantics, number};
 use num_bigint::BigInt;
 use std::path::Path;
 
-/// The code of the error that there is nothing to run on.
+/// The code of the error that there are no samples.
 pub const NO_SAMPLES: &str = "E0712";
 
 /// The code of the error that a number for an integer kernel is no integer.
@@ -55,17 +55,17 @@ pub struct Files<'a> {
 pub enum Numbers<'a> {
     /// Values of its ports, quantised by floor and wrap; where there is an encoder, after that.
     Ports(Option<RealEncoder>),
-    /// Values of a network, which quantises them itself.
-    Network(&'a dyn Meaning),
+    /// Values of a network, which quantises them.
+    Network(&'a dyn ReferenceSemantics),
     /// Integers of any size, which wrap.
     Kernel,
 }
 
-/// A program, what it was lowered from, and what numbers mean for that.
+/// A program, its source, and the meaning of its numbers.
 pub struct Subject<'a> {
     /// The program.
     pub model: &'a Model,
-    /// The source that it was lowered from; `None`: the program itself is the specification.
+    /// The source of the lowering; `None`: the program is the specification.
     pub source: Option<&'a dyn Source>,
     /// Interpretation of the numbers in the files.
     pub numbers: Numbers<'a>,
@@ -84,9 +84,9 @@ pub struct Dissent {
     pub model: String,
 }
 
-/// Where expected values are not those of the model.
+/// Places where expected values differ from the values of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dissents {
+pub struct ExpectedMismatches {
     /// The first few.
     pub first: Vec<Dissent>,
     /// Number of differences.
@@ -95,19 +95,19 @@ pub struct Dissents {
     pub impossible: usize,
 }
 
-impl Dissents {
-    /// Returns `true` if all expected values are those of the model.
+impl ExpectedMismatches {
+    /// Returns `true` if all expected values are equal to those of the model.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The number of differences, for people.
+    /// Returns the number of differences as text.
     pub fn title(&self) -> String {
         let (values, is) = (counted(self.count, "expected value"), if self.count == 1 { "is" } else { "are" });
         format!("{values} {is} not the model's own")
     }
 
-    /// A line each for the first few, for people.
+    /// Returns a line for each of the first few differences.
     pub fn lines(&self) -> String {
         let line = |d: &Dissent| {
             format!("  sample {}, out[{}]: expected {}, the model gives {}\n", d.sample, d.element, d.expected, d.model)
@@ -140,10 +140,10 @@ impl Dissents {
 
 /// The user's samples for a program.
 pub struct Own {
-    /// Codes of the inputs and of what must come out.
+    /// Codes of the inputs and of the expected outputs.
     pub vectors: Vectors,
-    /// Where that is not what the model says.
-    pub dissents: Dissents,
+    /// Differences between the expected outputs and the model.
+    pub dissents: ExpectedMismatches,
     /// Notes about the files.
     pub notes: Diagnostics,
 }
@@ -152,8 +152,8 @@ pub struct Own {
 pub struct OwnRun {
     /// Inputs and expected outputs of each cycle; outputs that the machine leaves undefined are not compared.
     pub run: MachineRun,
-    /// Where that is not what the machine says.
-    pub dissents: Dissents,
+    /// Differences between the expected outputs and the state machine.
+    pub dissents: ExpectedMismatches,
     /// Notes about the files.
     pub notes: Diagnostics,
 }
@@ -192,10 +192,10 @@ impl Written<'_> {
     /// Returns the expected value that a number of the file specifies, where the model gives `golden`.
     ///
     /// # Errors
-    /// If it is no number.
+    /// If the text is no number.
     fn wanted(&self, block: &Values, index: usize, golden: &BigInt) -> Result<Wanted, String> {
         let (exact, shown) = match block {
-            // What `run` rounded to float64 is the model's own output.
+            // A number that `run` rounded to float64 stands for the model's output.
             Values::Reals(v) if !self.codes && (self.real)(golden) == v[index] => {
                 return Ok(Wanted::Code(golden.clone(), Some(v[index])));
             }
@@ -225,19 +225,21 @@ impl Written<'_> {
 }
 
 impl Subject<'_> {
-    /// The user's samples.
+    /// Reads the user's samples.
     ///
     /// # Errors
-    /// What is wrong with the files: not such numbers, another shape, another number of rows.
+    /// Problems of the files: text that is no number, a wrong shape, or different numbers of rows.
     pub fn read(mut self, files: &Files<'_>) -> Result<Own, Diagnostic> {
         let mut notes = Diagnostics::default();
         let inputs = self.inputs(files, &mut notes)?;
         let vectors = Vectors::from_inputs(self.model, inputs);
         let vectors = match self.source {
-            Some(source) => vectors.judged_by(source)?,
+            Some(source) => vectors.with_outputs_of(source)?,
             None => vectors,
         };
-        let Some(path) = files.expect else { return Ok(Own { vectors, dissents: Dissents::default(), notes }) };
+        let Some(path) = files.expect else {
+            return Ok(Own { vectors, dissents: ExpectedMismatches::default(), notes });
+        };
         let (outputs, dissents) = self.expected(path, files, &vectors.outputs, &mut notes)?;
         Ok(Own { vectors: Vectors { outputs, ..vectors }, dissents, notes })
     }
@@ -315,7 +317,7 @@ impl Subject<'_> {
         files: &Files<'_>,
         golden: &Rows,
         notes: &mut Diagnostics,
-    ) -> Result<(Rows, Dissents), Diagnostic> {
+    ) -> Result<(Rows, ExpectedMismatches), Diagnostic> {
         let ports = output_ports(self.model);
         let kifs: Vec<Kif> = ports.iter().map(|port| port.kif).collect();
         let codes = files.codes || matches!(self.numbers, Numbers::Kernel);
@@ -352,7 +354,7 @@ impl Subject<'_> {
 /// Returns the user's samples for a state machine, or random ones of `cycles` cycles if there are no files.
 ///
 /// # Errors
-/// What is wrong with the files: an array that is missing, another shape, another number of rows.
+/// Problems of the files: a missing array, a wrong shape, or different numbers of rows.
 pub fn machine_run(
     machine: &Machine,
     files: Option<&Files<'_>>,
@@ -361,7 +363,7 @@ pub fn machine_run(
 ) -> Result<OwnRun, Diagnostic> {
     let Some(files) = files else {
         let run = MachineRun::interpreted(machine, machine_stimulus(machine, cycles, seed));
-        return Ok(OwnRun { run, dissents: Dissents::default(), notes: Diagnostics::default() });
+        return Ok(OwnRun { run, dissents: ExpectedMismatches::default(), notes: Diagnostics::default() });
     };
     read_run(machine, files, cycles)
 }
@@ -383,7 +385,7 @@ fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRu
         return Err(no_samples(&files.input.map_or_else(String::new, |path| path.display().to_string())));
     }
     let run = MachineRun::interpreted(machine, inputs);
-    let Some(path) = files.expect else { return Ok(OwnRun { run, dissents: Dissents::default(), notes }) };
+    let Some(path) = files.expect else { return Ok(OwnRun { run, dissents: ExpectedMismatches::default(), notes }) };
     let mut arrays = Arrays::open(machine, Side::Outputs, path, files.codes).map_err(about_outputs)?;
     let mut found = Found::new(path, run.outputs());
     let width = run.outputs().elements();
@@ -404,7 +406,8 @@ fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRu
         let cycle = found.rows.len();
         let take = |element: usize, golden: &BigInt| {
             let (block, port) = &numbers[element];
-            // Whatever a file has for what is undefined (`run` writes NaN or what follows from zeros) is not compared.
+            // Values of a file for undefined outputs (`run` writes NaN or a value computed from zeros) are not
+            // compared.
             if !run.defined()[cycle][element] {
                 return Ok((Wanted::Code(golden.clone(), None), None));
             }
@@ -419,24 +422,24 @@ fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRu
     Ok(OwnRun { run: run.expecting(outputs), dissents, notes })
 }
 
-/// Expected rows as they are read, and those of the model for comparison.
+/// Expected rows read so far, and the model's rows for comparison.
 struct Found<'a> {
     path: &'a Path,
     golden: &'a Rows,
     rows: Rows,
-    dissents: Dissents,
+    dissents: ExpectedMismatches,
 }
 
 impl<'a> Found<'a> {
     fn new(path: &'a Path, golden: &'a Rows) -> Found<'a> {
-        Found { path, golden, rows: Rows::new(golden.elements(), []), dissents: Dissents::default() }
+        Found { path, golden, rows: Rows::new(golden.elements(), []), dissents: ExpectedMismatches::default() }
     }
 
     fn error(&self, message: String) -> Diagnostic {
         Diagnostic::error("E1008", Place::Whole, message).in_file(self.path)
     }
 
-    /// Takes the next row: `take` gives what each element asks for and the model's real value.
+    /// Adds the next row: `take` returns the expectation of each element and the model's real value.
     fn row(
         &mut self,
         take: impl Fn(usize, &BigInt) -> Result<(Wanted, Option<f64>), String>,
@@ -463,7 +466,7 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Result<(Rows, Dissents), Diagnostic> {
+    fn finish(self) -> Result<(Rows, ExpectedMismatches), Diagnostic> {
         let (rows, samples) = (self.rows.len(), self.golden.len());
         if rows < samples {
             let error = self.error(format!("{rows} rows of expected outputs for {samples} samples"));

@@ -1,4 +1,4 @@
-//! One module in one simulator: run it, and if it is wrong say where it goes wrong.
+//! Simulation of one module in one simulator, and the origin of the first difference.
 
 use super::bench::{Bench, Testbench};
 use super::compare::Report;
@@ -13,16 +13,16 @@ use std::io::BufReader;
 use std::path::Path;
 use std::slice;
 
-/// A module and what it has to do.
+/// A module and its expected behaviour.
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'a> {
     /// The hardware.
     pub netlist: &'a Netlist,
-    /// Its text.
+    /// RTL of the module.
     pub text: &'a str,
     /// The language of the RTL.
     pub language: Language,
-    /// VHDL revision for simulators that ask (`93` or `08`).
+    /// VHDL revision for simulators with such an option (`93` or `08`).
     pub vhdl_standard: &'a str,
     /// The run.
     pub cycles: &'a Cycles,
@@ -30,26 +30,26 @@ pub struct Check<'a> {
     pub vcd: bool,
 }
 
-/// Result of a simulator.
+/// Result of a simulation.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The comparison.
     pub report: Report,
-    /// For a run with differences: where the first of them begins.
+    /// Origin of the first difference, if there is one.
     pub origin: Option<Origin>,
 }
 
-/// Where a difference begins.
+/// Origin of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// At this signal the simulated text departs from the netlist that it was written from.
+    /// This signal of the simulated RTL differs from the netlist from which the RTL was generated.
     Text(DifferingSignal),
-    /// Every signal is as in the netlist: the netlist is not what the model says.
+    /// No signal differs from the netlist, so the netlist differs from the model.
     Netlist,
 }
 
 impl Check<'_> {
-    /// Simulates in `dir`, which is empty, and takes a second, short look with all signals if there is a difference.
+    /// Simulates in the empty folder `dir`. After a difference, a second, short run records all signals.
     ///
     /// # Errors
     /// Those of [`Simulator::run`].
@@ -96,23 +96,23 @@ impl Check<'_> {
     }
 }
 
-/// Files and a testbench that checks them as a whole.
+/// Files of a design, and a testbench that checks the design as a whole.
 #[derive(Clone, Copy)]
 pub struct BenchCheck<'a> {
     /// The sources, in the order in which a compiler must read them.
     pub design: &'a [(String, Vec<u8>)],
-    /// Files that they read and that are not compiled.
+    /// Files that the sources read and that are not compiled.
     pub beside: &'a [(String, Vec<u8>)],
     /// The language of the sources.
     pub language: Language,
-    /// VHDL revision for simulators that ask (`93` or `08`).
+    /// VHDL revision for simulators with such an option (`93` or `08`).
     pub vhdl_standard: &'a str,
     /// The testbench.
     pub bench: &'a dyn Testbench,
 }
 
 impl BenchCheck<'_> {
-    /// Simulates in `dir`, which is empty.
+    /// Simulates in the empty folder `dir`.
     ///
     /// # Errors
     /// Those of [`Simulator::run`].

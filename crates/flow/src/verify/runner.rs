@@ -6,7 +6,7 @@ use super::Bench;
 use super::compare::{Difference, Mismatch};
 use super::cycles::Cycles;
 use super::foreign::Foreign;
-use super::own::Dissents;
+use super::own::ExpectedMismatches;
 use super::run::{BenchCheck, Check, Finding, Origin};
 use super::sim::{Deadline, SIMULATORS, SimError, Simulator, Tools};
 use super::stream::Streams;
@@ -94,7 +94,7 @@ pub struct Work<'a> {
     /// Hardware from elsewhere, which is simulated instead.
     pub foreign: Option<&'a Foreign>,
     /// Where the expected values are not the model's.
-    pub dissents: Dissents,
+    pub dissents: ExpectedMismatches,
     /// Real number of a raw value of an output element; `None` where raw values are shown alone.
     pub real: Option<&'a Real>,
 }
@@ -333,7 +333,7 @@ pub struct Verification {
     is_foreign: bool,
     /// Interface of the hardware, or of hardware from elsewhere.
     interface: Interface,
-    dissents: Dissents,
+    dissents: ExpectedMismatches,
     /// Notes about the user's files.
     notes: Diagnostics,
 }

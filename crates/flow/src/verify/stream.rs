@@ -6,7 +6,7 @@
 //! to pass at full rate. Before the run that counts, resets at random places interrupt others: inside a sample, with
 //! results on their way, and with a full FIFO.
 
-use super::bench::{Shown, Testbench, bench_name};
+use super::bench::{Shown, Testbench, bench_name, render};
 use super::compare::{Difference, Mismatch, Report};
 use super::cycles::Bits;
 use super::vectors::{Rows, Vectors};
@@ -81,7 +81,7 @@ impl<'a> Streams<'a> {
         count: usize,
         seed: u64,
     ) -> Result<Streams<'a>, Diagnostic> {
-        let golden = |inputs| Vectors::from_inputs(model, inputs).judged_by(source);
+        let golden = |inputs| Vectors::from_inputs(model, inputs).with_outputs_of(source);
         Streams::plan_by(&Vectors::generate_inputs(model, count, seed), true, &golden, axis, seed)
     }
 
@@ -284,10 +284,6 @@ struct VerilatorWrapper<'a> {
 #[template(path = "testbench/axis.cpp")]
 struct VerilatorBench<'a> {
     v: View<'a>,
-}
-
-fn render(template: &impl Template) -> String {
-    template.render().expect("templates render what they are given") + "\n"
 }
 
 impl Testbench for Streams<'_> {

@@ -120,7 +120,7 @@ impl Vectors {
         let inside = spec.optimisation.assume_intervals;
         let vectors = if inside { Vectors::inside(model, count, seed)? } else { Vectors::generate(model, count, seed) };
         match source {
-            Some(source) => vectors.judged_by(source),
+            Some(source) => vectors.with_outputs_of(source),
             None => Ok(vectors),
         }
     }
@@ -129,7 +129,7 @@ impl Vectors {
     ///
     /// # Errors
     /// If a result has no raw value on its port.
-    pub fn judged_by(self, source: &dyn Source) -> Result<Vectors, Diagnostic> {
+    pub fn with_outputs_of(self, source: &dyn Source) -> Result<Vectors, Diagnostic> {
         let mut outputs = Rows::new(self.outputs.elements, []);
         for sample in 0..self.inputs.len() {
             let row = source.outputs(self.inputs.row(sample)).map_err(|why| {

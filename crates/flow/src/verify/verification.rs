@@ -2,7 +2,7 @@
 
 use super::cycles::Cycles;
 use super::foreign::Foreign;
-use super::own::{self, Dissents, Files, Numbers, Own, OwnRun, Subject};
+use super::own::{self, ExpectedMismatches, Files, Numbers, Own, OwnRun, Subject};
 use super::runner::{self, Event, Part, SimulationSettings, Verification, Work};
 use super::sim::Tools;
 use super::stream::Streams;
@@ -102,10 +102,12 @@ pub fn verify_model(
     // too.
     let (vectors, dissents, notes) = match own {
         Some(own) => (own.vectors, own.dissents, own.notes),
-        None => (Vectors::random(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
+        None => {
+            (Vectors::random(model, source, spec, count, seed)?, ExpectedMismatches::default(), Diagnostics::default())
+        }
     };
     if hardware.axis.is_some() {
-        spec.every_input("a wrapper's simulation")?;
+        spec.reject_input_ranges("a wrapper's simulation")?;
     }
     let cycles = match &request.foreign {
         // Only ours is known to show zeros after a reset.

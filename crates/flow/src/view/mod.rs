@@ -1,7 +1,7 @@
-//! A program and its pipeline, or a state machine, as one page for a browser: self-contained, no network, made from a
-//! template.
+//! HTML viewer: a program with its pipeline, or a state machine, as one self-contained HTML file.
 //!
-//! The page gets columns of numbers and words as JSON; it lays out, draws, searches and follows cones itself.
+//! The file contains the design as columns of numbers and words in JSON. Its script computes the layout, draws,
+//! searches and follows cones.
 
 mod drawing;
 mod machine;
@@ -23,9 +23,9 @@ struct Page<'a> {
     data: String,
 }
 
-/// The page. `title` names the design, `facts` is a line of figures about it, `chart` a picture in well-formed SVG.
+/// Returns the HTML file. `title` names the design, `facts` is a line of figures, `chart` a well-formed SVG picture.
 pub fn page(title: &str, facts: &str, chart: &str, drawing: &Drawing) -> String {
-    // In a script element only `<` can end what is JSON.
+    // Within a script element only `<` can end the JSON.
     let data = drawing.data().to_string().replace('<', "\\u003c");
-    Page { title, facts, chart, data }.render().expect("templates render what they are given")
+    Page { title, facts, chart, data }.render().expect("templates always render")
 }

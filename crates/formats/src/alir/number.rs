@@ -1,7 +1,7 @@
 //! Numbers of intervals, exactly.
 //!
-//! Integer literals are exact at any length; every other literal is the nearest double, which is a dyadic rational
-//! and is kept as one. So a step of 2^-24, or a bound of 70 bits, arrives as what it is.
+//! Integer literals are exact at any length. Every other literal is the nearest double, which is stored as a dyadic
+//! rational, so that a step of 2^-24 or a bound of 70 bits is exact.
 
 use super::super::json::{Number, Short};
 use alir_core::num::{Code, Interval};
@@ -17,7 +17,7 @@ pub(super) enum Dyadic {
     Big(Box<BigInt>),
 }
 
-/// Why a literal is not a number we can use.
+/// Reason for which a literal is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BadNumber {
     /// Beyond the largest double.
@@ -27,7 +27,7 @@ pub(super) enum BadNumber {
 }
 
 impl Dyadic {
-    /// The value of a literal. Integers may have up to `max_bits` bits.
+    /// Returns the value of a literal. Integers may have up to `max_bits` bits.
     pub(super) fn parse(number: Number<'_>, max_bits: u32) -> Result<Dyadic, BadNumber> {
         if !number.is_integer {
             return Ok(Dyadic::from_f64(parse_f64(number)?));
@@ -35,7 +35,7 @@ impl Dyadic {
         if let Some(small) = parse_i64(number) {
             return Ok(Dyadic::small(small, 0));
         }
-        // log2(10) > 3.32: a literal this long has more bits than allowed, and need not be converted to know it.
+        // log2(10) > 3.32, so a literal of this length has more bits than allowed and is rejected without conversion.
         if number.text().len() as u64 * 332 / 100 > u64::from(max_bits) + 8 {
             return Err(BadNumber::TooLong);
         }
@@ -43,12 +43,12 @@ impl Dyadic {
         Ok(Dyadic::Big(Box::new(big)))
     }
 
-    /// The value of a short literal, which has a point or is an integer; `None` if that needs a closer look.
+    /// Returns the value of a short literal with a point or of an integer; `None` if the fast path is not exact.
     pub(super) fn from_short(short: Short, is_integer: bool) -> Option<Dyadic> {
         if is_integer { Some(Dyadic::small(short.integer(), 0)) } else { f64_of_short(short).map(Dyadic::from_f64) }
     }
 
-    /// A finite double, exactly.
+    /// Returns the exact value of a finite double.
     pub(super) fn from_f64(value: f64) -> Dyadic {
         let bits = value.to_bits();
         let (field, fraction) = ((bits >> 52 & 0x7ff) as i32, (bits & ((1 << 52) - 1)) as i64);
@@ -64,7 +64,7 @@ impl Dyadic {
         Dyadic::Small { mantissa: mantissa >> zeros, exponent: exponent + zeros as i32 }
     }
 
-    /// `-log2(self)`, if that is an integer.
+    /// Returns `-log2(self)`; `None` if it is not an integer.
     fn frac_of_step(&self) -> Option<i32> {
         match self {
             Dyadic::Small { mantissa: 1, exponent } => Some(-exponent),
@@ -76,13 +76,13 @@ impl Dyadic {
         }
     }
 
-    /// `self * 2^frac`, if that is an integer.
+    /// Returns `self * 2^frac`; `None` if it is not an integer.
     fn code(&self, frac: i32) -> Option<Code> {
         match self {
             Dyadic::Small { mantissa: 0, .. } => Some(Code::ZERO),
             Dyadic::Small { mantissa, exponent } => {
                 let up = u32::try_from(i64::from(*exponent) + i64::from(frac)).ok()?;
-                // Bits that only repeat the sign are room to shift into.
+                // The redundant sign bits bound the shift.
                 let room = if *mantissa < 0 { mantissa.leading_ones() } else { mantissa.leading_zeros() };
                 Some(if up < room { Code::from(mantissa << up) } else { Code::from(BigInt::from(*mantissa) << up) })
             }
@@ -107,11 +107,11 @@ impl std::fmt::Display for Dyadic {
         match self {
             Dyadic::Big(v) if v.bits() > 256 => write!(f, "(an integer of {} bits)", v.bits()),
             Dyadic::Big(v) => v.fmt(f),
-            // Exact: it came from an i64 or from a double.
+            // Exact: the number is an i64 or a double.
             Dyadic::Small { mantissa, exponent } if *exponent >= 0 && *exponent < 64 => {
                 (i128::from(*mantissa) << exponent).fmt(f)
             }
-            // In two steps: 2^-1074 is a double, 2^1074 (whose inverse `powi` takes) is not.
+            // In two steps: `powi` computes 2^-1074, a double, as the inverse of 2^1074, which is not a double.
             Dyadic::Small { mantissa, exponent } => {
                 let half = exponent / 2;
                 write!(f, "{:?}", *mantissa as f64 * 2f64.powi(half) * 2f64.powi(exponent - half))
@@ -120,7 +120,7 @@ impl std::fmt::Display for Dyadic {
     }
 }
 
-/// The nearest double of a literal, if it is finite.
+/// Returns the nearest double of a literal, which must be finite.
 pub(super) fn parse_f64(number: Number<'_>) -> Result<f64, BadNumber> {
     if let Some(value) = number.short.and_then(f64_of_short) {
         return Ok(value);
@@ -130,7 +130,7 @@ pub(super) fn parse_f64(number: Number<'_>) -> Result<f64, BadNumber> {
     if value.is_finite() { Ok(value) } else { Err(BadNumber::Overflows) }
 }
 
-/// The nearest double of a short literal, if one division finds it.
+/// Returns the nearest double of a short literal if one division computes it.
 pub(super) fn f64_of_short(short: Short) -> Option<f64> {
     const MAX_EXACT: i64 = 1 << 53;
     // Both are doubles exactly (10^18 is 5^18 * 2^18, and 5^18 has 42 bits), so the quotient is rounded once.
@@ -144,7 +144,7 @@ pub(super) fn f64_of_short(short: Short) -> Option<f64> {
 const POWERS_OF_TEN: [f64; 19] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
 
-/// The value of an integer literal, if it fits.
+/// Returns the value of an integer literal; `None` if it does not fit.
 pub(super) fn parse_i64(number: Number<'_>) -> Option<i64> {
     match number.short {
         Some(short) if number.is_integer => Some(short.integer()),
@@ -161,7 +161,7 @@ pub(super) enum BadInterval {
     Max(String),
 }
 
-/// The interval from `min` to `max` by `step`.
+/// Returns the interval from `min` to `max` in steps of `step`.
 pub(super) fn interval(min: &Dyadic, max: &Dyadic, step: &Dyadic) -> Result<Interval, BadInterval> {
     let Some(frac) = step.frac_of_step() else {
         return Err(BadInterval::Step(format!("step {step} is not a positive power of two")));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn shifting_uses_all_the_room_there_is() {
+    fn shifts_use_all_sign_bits() {
         let tight = parsed("-9223372036854775808", "9223372036854775807", "1").unwrap();
         assert_eq!((tight.min, tight.max), (Code::from(i64::MIN), Code::from(i64::MAX)));
         let over = parsed("-4611686018427387904", "4611686018427387904", "0.5").unwrap();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_intervals_say_what_is_bad() {
+    fn errors_name_the_invalid_part_of_an_interval() {
         assert_eq!(
             parsed("0", "1", "3").unwrap_err(),
             BadInterval::Step("step 3 is not a positive power of two".into())
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overflows_is_no_number() {
+    fn numbers_that_overflow_are_rejected() {
         assert_eq!(try_dyadic("1e309", 100), Err(BadNumber::Overflows));
         assert_eq!(try_dyadic(&"9".repeat(100), 100), Err(BadNumber::TooLong));
         assert_eq!(with_number(&"9".repeat(400), parse_f64), Err(BadNumber::Overflows));

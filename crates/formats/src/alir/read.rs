@@ -12,7 +12,7 @@ use alir_core::ir::{Builder, Layers, Limits, Model, Op, Output, Part, Problem, S
 use alir_core::num::{Code, Interval};
 use std::io::Read;
 
-/// Spec versions of `ALIRModel` files that are known.
+/// Supported spec versions of `ALIRModel` files.
 const KNOWN_VERSIONS: &str = "2, 3 and 4";
 
 /// Structure of the JSON value of a file.
@@ -580,7 +580,7 @@ impl<'l, R: Read> Reader<'l, R> {
             self.problem("E0113", at, "NaN or Infinity", help);
         } else {
             let help = match (wanted, found) {
-                (Kind::Number, Kind::Null) => "some writers say null where a number was NaN or infinite".to_owned(),
+                (Kind::Number, Kind::Null) => "some writers write null for NaN and infinities".to_owned(),
                 _ => format!("write {} here", wanted.name()),
             };
             self.problem("E0120", at, format!("expected {}, found {}", wanted.name(), found.name()), help);
@@ -589,7 +589,7 @@ impl<'l, R: Read> Reader<'l, R> {
         Ok(false)
     }
 
-    /// Parses the array `model.NAME` by calling `each` at every element. Returns `false` if it is no array.
+    /// Parses the array `model.NAME` by calling `each` at every element. Returns `false` if the value is not an array.
     fn list(
         &mut self,
         name: &'static str,

@@ -100,7 +100,7 @@ fn unrepresentable_interval(interval: &Interval, place: &dyn Fn() -> String) -> 
     let bad = [("min", &interval.min), ("max", &interval.max), ("step", &step)]
         .into_iter()
         .find(|(_, code)| spelling(code, interval.frac).is_none())?;
-    let message = format!("{} of the interval is no double and no integer", bad.0);
+    let message = format!("{} of the interval is neither a double nor an integer", bad.0);
     Some(
         Diagnostic::error("E1101", Place::Path(place()), message)
             .with_help("JSON files hold bounds as doubles (53 bits) or as integers"),

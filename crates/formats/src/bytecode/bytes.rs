@@ -14,7 +14,7 @@ pub(in super::super) const MAGIC: &[u8; 4] = b"ALIR";
 /// Bytes of an operation without operands and data.
 const ROW: usize = 8;
 
-/// The bytes not read yet.
+/// Bytes of a file and the position of the next unread one.
 struct Cursor<'b> {
     all: &'b [u8],
     pos: usize,
@@ -37,7 +37,7 @@ impl Cursor<'_> {
         Diagnostic::error("E0150", place, message).with_help("the file is truncated: copy it again").into()
     }
 
-    /// A number of things of `size` bytes each, of which at least these must still be there.
+    /// Reads a count of items of `size` bytes each, and checks that the file has as many bytes left.
     fn count(&mut self, size: usize) -> Result<usize, Diagnostics> {
         let n = u32::from_le_bytes(self.take()?) as usize;
         if n.saturating_mul(size) > self.all.len() - self.pos {
@@ -87,7 +87,7 @@ pub(in super::super) fn read(
     let mut cursor = Cursor { all: bytes, pos: 0 };
     if cursor.take::<4>()? != *MAGIC {
         let problem = Diagnostic::error("E0115", Place::Byte(0), "byte code of version 4 starts with ALIR");
-        return Err(problem.with_help("leave --format away to have the kind of the file recognised").into());
+        return Err(problem.with_help("leave out --format to detect the format").into());
     }
     let spec = u32::from_le_bytes(cursor.take()?);
     if !matches!(spec, 3 | 4) {
@@ -95,7 +95,7 @@ pub(in super::super) fn read(
         return Err(Diagnostic::error("E0154", Place::Byte(4), message).with_help("known in bytes: 3 and 4").into());
     }
     *form = format!("byte code of ALIR {spec}");
-    // The sizes come first, together; each is checked as soon as it is known what it counts.
+    // The sizes come first; each is checked against the length of the file.
     let n_in = cursor.count(4)?;
     let n_out = cursor.count(9)?;
     let n_ops = cursor.count(ROW)?;
@@ -110,7 +110,7 @@ pub(in super::super) fn read(
     let out_shifts = cursor.i32s(n_out)?;
     let out_negs = (0..n_out).map(|_| cursor.take::<1>().map(|[b]| b)).collect::<Result<Vec<u8>, _>>()?;
 
-    // Tables come last and are needed first: pass over the operations.
+    // Tables come last and are needed first, so the operations are skipped.
     let first_op = cursor.pos;
     let mut offsets = Vec::with_capacity(n_ops);
     for _ in 0..n_ops {
@@ -130,7 +130,7 @@ pub(in super::super) fn read(
         tables.push(cursor.i32s(n)?);
     }
     if cursor.pos < bytes.len() {
-        let message = format!("{} bytes behind the last table", bytes.len() - cursor.pos);
+        let message = format!("{} bytes after the last table", bytes.len() - cursor.pos);
         let problem = Diagnostic::error("E0151", Place::Byte(cursor.pos as u64), message);
         return Err(problem.with_help("remove what was appended").into());
     }

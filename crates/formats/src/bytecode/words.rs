@@ -1,7 +1,7 @@
-//! Byte code of 32-bit words: DAIS of every age and ALIR version 2.
+//! Byte code of 32-bit words: all versions of DAIS, and ALIR version 2.
 //!
-//! There is no magic. A header of six words starts with the version, one of three words with the number of inputs;
-//! which it is shows in the length of the file, which each header determines to the word.
+//! There are no magic bytes. A header of six words starts with the version, one of three words with the number of
+//! inputs. Each header determines the exact length of the file, and the length selects the header.
 
 use super::super::Target;
 use super::super::decode::{Era, op_v2};
@@ -17,7 +17,7 @@ use std::io::{self, Write};
 /// Words of an operation.
 const ROW: usize = 8;
 
-/// Which header a file has.
+/// Kind of a file's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Header {
     /// `n_in, n_out, n_ops`: da4ml 0.3 to 0.5 betas.
@@ -38,7 +38,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// The header, if its words can be one. That the file has this length is not checked here.
+    /// Parses the words as a header of this kind, without checking the length of the file.
     fn new(words: &Words<'_>, header: Header) -> Result<Sizes, Diagnostic> {
         let (start, count) = match header {
             Header::Three => (0, 3),
@@ -83,11 +83,11 @@ impl Sizes {
         self.ops() + ROW * self.n_ops
     }
 
-    /// The words that the file must have.
+    /// Returns the number of words that the file must have.
     fn length(&self, words: &Words<'_>) -> Result<usize, Diagnostic> {
         let entries = self.table_sizes() + self.n_tables;
         if entries > words.len() {
-            let message = format!("the header asks for at least {entries} words, the file has {}", words.len());
+            let message = format!("the header requires at least {entries} words, the file has {}", words.len());
             return Err(truncated(words, message));
         }
         let mut length = entries;
@@ -99,11 +99,11 @@ impl Sizes {
             })?;
         }
         if length > words.len() {
-            let message = format!("the header asks for {length} words, the file has {}", words.len());
+            let message = format!("the header requires {length} words, the file has {}", words.len());
             return Err(truncated(words, message));
         }
         if length < words.len() {
-            let message = format!("the header asks for {length} words, the file has {}", words.len());
+            let message = format!("the header requires {length} words, the file has {}", words.len());
             let help =
                 "remove what was appended; if nothing was, the file is of another kind, or --format names another";
             return Err(Diagnostic::error("E0151", Place::Byte(4 * length as u64), message).with_help(help));
@@ -111,7 +111,7 @@ impl Sizes {
         Ok(length)
     }
 
-    /// The header, if the file is exactly as long as it says.
+    /// Parses the header, and checks that the file has exactly the length that it determines.
     fn fitting(words: &Words<'_>, header: Header) -> Result<Sizes, Diagnostic> {
         let sizes = Sizes::new(words, header)?;
         sizes.length(words).map(|_| sizes)
@@ -141,7 +141,7 @@ fn truncated(words: &Words<'_>, message: String) -> Diagnostic {
     Diagnostic::error("E0150", Place::Byte(words.0.len() as u64), message).with_help(help)
 }
 
-/// The header that the length of the file shows, and where both fit the one with which it is a program.
+/// Returns the header that the length of the file selects; if both fit, the one with which the file is a valid program.
 fn recognise(words: &Words<'_>, limits: &Limits) -> Result<Sizes, Diagnostic> {
     match (Sizes::fitting(words, Header::Six), Sizes::fitting(words, Header::Three)) {
         (Ok(sizes), Err(_)) | (Err(_), Ok(sizes)) => Ok(sizes),
@@ -157,12 +157,12 @@ fn recognise(words: &Words<'_>, limits: &Limits) -> Result<Sizes, Diagnostic> {
                 }
             }
         }
-        // What is nearer: a version in front speaks for six words.
+        // Reports the error of the likelier header: six words if the file begins with a version.
         (Err(six), Err(three)) => Err(if (0..=2).contains(&words.at(0)) { six } else { three }),
     }
 }
 
-/// Reads a program; the header is recognised where none is given.
+/// Reads a program; without a given header, detects it.
 ///
 /// # Errors
 /// Every problem of the file.
@@ -174,7 +174,7 @@ pub(in super::super) fn read(
 ) -> Result<(Model, Diagnostics), Diagnostics> {
     let words = Words(bytes);
     if !bytes.len().is_multiple_of(4) || bytes.is_empty() {
-        let message = format!("{} bytes are no whole number of 32-bit words", bytes.len());
+        let message = format!("{} bytes are not a whole number of 32-bit words", bytes.len());
         return Err(truncated(&words, message).into());
     }
     let sizes = match header {
@@ -189,7 +189,7 @@ pub(in super::super) fn read(
     program(&words, limits, sizes)
 }
 
-/// Reads the words after a header that fits.
+/// Reads the words after a valid header.
 fn program(words: &Words<'_>, limits: &Limits, sizes: Sizes) -> Result<(Model, Diagnostics), Diagnostics> {
     if sizes.n_ops as u64 > limits.max_ops {
         let message = format!("more than {} operations", limits.max_ops);
@@ -222,11 +222,11 @@ fn program(words: &Words<'_>, limits: &Limits, sizes: Sizes) -> Result<(Model, D
         let [signed, int, frac] = [5, 6, 7].map(|k| i64::from(word(k)));
         let place = Place::Byte(byte_of(Field::Interval));
         let interval = assembly.interval(index, place, signed, int, frac)?;
-        // Of a lookup the high half is the pad.
+        // In a lookup the high half is the pad.
         let (pad, data) = if word(0) == 8 { (i64::from(word(4)), i64::from(word(3))) } else { (0, data) };
         let ids = [i64::from(word(1)), i64::from(word(2))];
         let mut at = AtRow { assembly: &mut assembly, index, byte_of };
-        // A constant is in units of the result's step, which a result without bits has not: any will do.
+        // A constant is in units of the result's step. A result without bits has no step, so any unit is correct.
         let unit = interval.as_ref().map_or(0, |interval| interval.frac);
         let read = op_v2(&mut at, era, word(0).into(), ids, data, unit);
         let (op, negated) = read.map_or((None, 0), |(op, negated)| (Some(op), negated));
@@ -258,7 +258,7 @@ fn program(words: &Words<'_>, limits: &Limits, sizes: Sizes) -> Result<(Model, D
     assembly.finish(outputs, op_byte, port_byte).map(|model| (model, Diagnostics(notes)))
 }
 
-/// The word of a row that a field is in.
+/// Returns the index of the word of a row that contains a field.
 fn column(field: Field) -> usize {
     match field {
         Field::Id0 | Field::Addr(0) => 1,
@@ -284,7 +284,8 @@ pub(in super::super) fn unrepresentable(model: &Model) -> Vec<Diagnostic> {
     problems
 }
 
-/// The constant of an addition in units of the result's step, as before version 2; `None` if it is none of 64 bits.
+/// Returns the constant of an addition in units of the result's step, as before version 2; `None` if it is not an
+/// integer of at most 64 bits.
 pub(in super::super) fn in_own_step(value: &Code, shift: i32, node: &Node) -> Option<i64> {
     let kif = node.interval.kif();
     if kif.is_zero() {
@@ -293,7 +294,7 @@ pub(in super::super) fn in_own_step(value: &Code, shift: i32, node: &Node) -> Op
     let up = i64::from(kif.frac) - i64::from(shift);
     let (value, distance) = (value.to_big(), up.unsigned_abs());
     if up >= 0 {
-        // More than this never fits, and need not be shifted to know it.
+        // A larger shift never fits.
         return if distance > 64 && value != BigInt::ZERO { None } else { (value << distance.min(64)).to_i64() };
     }
     let exact = value.trailing_zeros().is_none_or(|zeros| zeros >= distance);
@@ -345,7 +346,7 @@ pub(in super::super) fn write(model: &Model, target: Target, out: &mut dyn Write
     out.flush()
 }
 
-/// `[id0, id1]` and `data` of a record of version 2; of a lookup without its pad.
+/// Returns `[id0, id1]` and `data` of a record of version 2; for a lookup without the pad.
 pub(in super::super) fn fields(op: &Op) -> ([i64; 2], i64) {
     let halves = |low: i64, high: i32| (i64::from(high) << 32) | (low & 0xffff_ffff);
     let id = |v: ValueId| i64::from(v.0);

@@ -1,7 +1,7 @@
-//! Cell libraries, and cells with their parameters as patterns of expressions.
+//! Cell libraries, and patterns of expressions for cells with parameters.
 //!
-//! Each library is a Verilog file that the Verilog front end elaborates, once for each set of parameters. A netlist has
-//! thousands of instances of one pattern, which are copied from it.
+//! Each library is a Verilog file, which the Verilog front end elaborates once for each set of parameters. The result
+//! is a pattern, which is copied for each of its thousands of instances in a netlist.
 
 use super::structure::Param;
 use crate::design::{Expr, NodeId, Rtl, SignalId, operands};
@@ -9,7 +9,7 @@ use crate::verilog::Library;
 use alir_core::diag::{Diagnostic, Place};
 use rustc_hash::FxHashMap;
 
-/// FPGA family whose cells a netlist has.
+/// FPGA family of a netlist's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CellFamily {
     /// AMD (Xilinx) 7 series, UltraScale and UltraScale+.
@@ -40,7 +40,7 @@ impl CellFamily {
         }
     }
 
-    /// Verilog text of the library.
+    /// Verilog source of the library.
     pub fn text(self) -> &'static str {
         match self {
             CellFamily::Xilinx => include_str!("../../cells/xilinx.v"),
@@ -52,13 +52,13 @@ impl CellFamily {
     }
 }
 
-/// Verilog text of the cells of Yosys itself, which a netlist may have next to those of a family.
+/// Verilog source of Yosys' internal cells, which a netlist may contain together with cells of a family.
 pub const GENERIC_CELLS: &str = include_str!("../../cells/yosys.v");
 
 /// Cell with values for its parameters: copied into a design for each instance.
 pub(super) struct Pattern {
     rtl: Rtl,
-    /// Expressions of outputs, registers and what these are made of, operands first.
+    /// Expressions of outputs and registers, with all operands, in topological order.
     order: Vec<NodeId>,
     /// Signals that have registers.
     states: Vec<SignalId>,
@@ -74,7 +74,8 @@ impl Pattern {
         let (mut order, mut states) = (Vec::new(), Vec::new());
         let mut stack: Vec<(NodeId, bool)> = rtl.outputs.iter().map(|&s| (rtl.read(s), false)).collect();
         let mut is_known = vec![false; rtl.signals().len()];
-        // The bottom of the stack grows by the operands of registers, which are no operands of the state.
+        // Operands of a register's next value are collected separately: the value of the register does not depend on
+        // them.
         let mut later: Vec<NodeId> = Vec::new();
         loop {
             let Some((node, is_entered)) = stack.pop() else {
@@ -121,7 +122,7 @@ impl Pattern {
         (&signal.name, signal.width)
     }
 
-    /// Value of an input port that nothing is connected to, which a wire `unconnected_PORT` of the library states.
+    /// Value of an unconnected input port, which a wire `unconnected_PORT` of the library specifies.
     pub(super) fn unconnected(&self, port: SignalId) -> Option<bool> {
         let name = &self.rtl.signal(port).name;
         let wire = self.rtl.signals().iter().find(|s| s.name.strip_prefix("unconnected_") == Some(name))?;
@@ -129,7 +130,7 @@ impl Pattern {
         self.rtl.as_const(value).map(|value| value.bit(0))
     }
 
-    /// Value of a cell that has one output, of one bit, and is a constant.
+    /// Value of a constant cell with one output of one bit; `None` for other cells.
     pub(super) fn constant(&self) -> Option<bool> {
         match (&self.inputs[..], &self.outputs[..]) {
             ([], &[output]) => {
@@ -177,7 +178,7 @@ impl Pattern {
                     let init = signal.init.and_then(|n| from.as_const(n)).cloned();
                     for (lo, part) in wires.into_iter().map(|(lo, n)| (lo, Some(n))).chain([(signal.width, None)]) {
                         if lo > end {
-                            // What nothing drives keeps its initial value.
+                            // Undriven bits keep their initial value.
                             let gap = match &init {
                                 Some(value) => to.constant(value >> end, lo - end),
                                 None => to.free(lo - end),
@@ -206,12 +207,12 @@ impl Pattern {
             };
             made[node.0 as usize] = Some(value);
         }
-        let of = |n: NodeId| made[n.0 as usize].expect("all was made");
+        let of = |n: NodeId| made[n.0 as usize].expect("all nodes are copied");
         for &s in &self.states {
             let signal = from.signal(s);
             let copy = copies[&s];
             for register in &signal.registers {
-                // A reset that is tied to its inactive level is none.
+                // A reset that is tied to its inactive level is dropped.
                 let resets = register.resets.iter().map(|&(cond, value)| (of(cond), of(value)));
                 let resets = resets.filter(|&(cond, _)| to.as_const(cond).is_none_or(|level| level.bit(0))).collect();
                 let own = crate::Register {
@@ -231,7 +232,7 @@ impl Pattern {
     }
 }
 
-/// Cells of one netlist: libraries in the order in which they are looked through, and the patterns made so far.
+/// Cells of one netlist: libraries in their search order, and the patterns built so far.
 pub(super) struct Cells {
     libraries: Vec<Library>,
     patterns: FxHashMap<String, std::rc::Rc<Pattern>>,

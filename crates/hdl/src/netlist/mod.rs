@@ -225,8 +225,8 @@ fn find_top(text: &str, netlist: &Netlist<'_>, top: Option<&str>) -> Result<Opti
                 Some(Entry::Structural(module)) => module.at,
                 _ => 0,
             };
-            let error = error(text, at, "more than one module that no other uses");
-            Err(error.with_help("--top NAME says which"))
+            let error = error(text, at, "more than one module that no other module instantiates");
+            Err(error.with_help("choose one with --top NAME"))
         }
     }
 }

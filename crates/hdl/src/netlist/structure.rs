@@ -874,7 +874,7 @@ impl<'t> Parser<'t> {
             return Err(error(self.text, at, format!("a bit outside of {}", self.out.names[name as usize])));
         };
         if high < low {
-            return Err(error(self.text, at, "a part against the direction of the vector"));
+            return Err(error(self.text, at, "a part select with bounds in the opposite order of the vector's"));
         }
         out.extend(low..=high);
         Ok(ZERO)

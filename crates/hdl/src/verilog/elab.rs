@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Iterations of loops in one file, and calls inside calls.
+/// Limits on the iterations of all loops in a file, and on the depth of calls.
 const MAX_ITERATIONS: u32 = 2_000_000;
 const MAX_CALLS: u32 = 64;
 
@@ -30,7 +30,7 @@ const MAX_CALLS: u32 = 64;
 struct Bounds {
     msb: i64,
     lsb: i64,
-    /// `true` if no bounds were written: a value of one bit, of which no part can be named.
+    /// `true` if no bounds were written: a value of one bit, which has no part selects.
     scalar: bool,
 }
 
@@ -45,7 +45,7 @@ impl Bounds {
         (self.msb - self.lsb).unsigned_abs() as u32 + 1
     }
 
-    /// Position of index `i`, from the low end, wherever that is.
+    /// Position of index `i` from the least significant bit; it may be outside of the bounds.
     fn position(self, i: i64) -> i64 {
         if self.msb >= self.lsb { i.saturating_sub(self.lsb) } else { self.lsb.saturating_sub(i) }
     }
@@ -81,22 +81,22 @@ enum Object<'a> {
     Genvar,
 }
 
-/// A scope of names; generate blocks and functions see outwards.
+/// A scope of names; generate blocks and functions also see the names of enclosing scopes.
 struct Scope<'a> {
     names: FxHashMap<Sym, Object<'a>>,
     parent: Option<usize>,
     path: String,
 }
 
-/// Where a value is kept during the execution of a process.
+/// Storage location of a value during the execution of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Slot {
-    /// Set where a named block or a task was left by `disable`; a missing flag is not set. The first in order.
+    /// Set after `disable` of a named block or a task; a missing flag is not set. Flags are ordered first.
     Flag(u32),
     Variable(u32),
     /// A blocking assignment to a signal.
     Signal(SignalId),
-    /// A nonblocking one.
+    /// A nonblocking assignment to a signal.
     Next(SignalId),
 }
 
@@ -121,24 +121,24 @@ struct Elab<'a> {
     written: FxHashSet<Sym>,
     /// Names that modules assign outside of `initial` blocks, for the modules analysed so far.
     assigned_names: FxHashMap<Sym, FxHashSet<Sym>>,
-    /// Generate blocks by the scope they are in, their name, and their turn.
+    /// Generate blocks by their enclosing scope, name, and iteration.
     blocks: FxHashMap<(usize, Sym, Option<i64>), usize>,
-    /// Scopes of turns of generate loops: the scope of the loop, and the turn.
+    /// Scope of each iteration of a generate loop, with the scope of the loop and the number of the iteration.
     turns: FxHashMap<usize, (usize, i64)>,
     variables: u32,
     iterations: u32,
     calls: u32,
     instances: u32,
     modules: FxHashMap<Sym, &'a Module>,
-    /// Free nodes that stand for "not assigned yet" in a process.
+    /// Free nodes that represent "not assigned yet" in a process.
     unassigned: Unassigned,
-    /// Signals that a process does not assign on every path, and where it is.
+    /// Signals that a process does not assign on every path, with the place of the process.
     latches: Vec<(SignalId, u32)>,
-    /// Functions that are being called.
+    /// Stack of the functions that are being evaluated.
     active: Vec<Sym>,
-    /// Loop variables, which several processes may use in turn.
+    /// Loop variables, which several processes may share.
     integers: Vec<SignalId>,
-    /// Nets: no process assigns them.
+    /// Nets, which no process assigns.
     nets: FxHashSet<SignalId>,
     /// Signals that clocked processes assign with `=`, with the process; and those that they read, with the process and
     /// the place of reading.
@@ -155,7 +155,7 @@ enum Kind {
     Wire,
     /// A process that waits for an edge.
     Edge,
-    /// A process that waits for levels. What it does not assign on every path would be a latch.
+    /// A level-sensitive process. A signal that it does not assign on every path would be a latch.
     Level,
 }
 
@@ -166,9 +166,10 @@ struct Process {
     kind: Kind,
     /// `true` for the body of a function.
     function: bool,
-    /// Named blocks and tasks that are being run, the innermost last, with their flags.
+    /// Stack of the named blocks and tasks that are being executed, with their flags.
     named: Vec<(Sym, u32)>,
-    /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and where.
+    /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and place of the
+    /// read.
     reads: Vec<(SignalId, u32, u32, ExprId)>,
 }
 
@@ -183,7 +184,7 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>, find: &FindD
     elaborate_with(text, file, find_top(text, file, top)?, None, find)
 }
 
-/// Elaborates a cell by its number, with constant expressions for parameters. What nothing drives is undefined.
+/// Elaborates a cell by its number, with constant expressions for parameters. Undriven signals are undefined.
 pub(super) fn elaborate_module(
     text: &str,
     file: &File,
@@ -233,7 +234,7 @@ fn elaborate_with(
         immediate: Vec::new(),
         sampled: Vec::new(),
     };
-    // Constants need no names: the scope that they are from may be any.
+    // Constants refer to no names, so any scope is correct.
     let params: Vec<_> = cell.unwrap_or_default().iter().map(|&(name, value)| (name, value, 0)).collect();
     e.module(top, String::new(), &params, None)?;
     e.check_processes()?;
@@ -276,7 +277,8 @@ fn find_top<'a>(text: &str, file: &'a File, top: Option<&str>) -> Result<&'a Mod
     match tops[..] {
         [one] => Ok(one),
         [] => Err(error(text, 0, "the file has no top module")),
-        _ => Err(error(text, tops[1].at, "more than one module that no other uses").with_help("--top NAME says which")),
+        _ => Err(error(text, tops[1].at, "more than one module that no other module instantiates")
+            .with_help("choose one with --top NAME")),
     }
 }
 
@@ -304,7 +306,7 @@ impl<'a> Elab<'a> {
         None
     }
 
-    /// A function of this name. Within one its name is that of its result as well.
+    /// Returns the function with this name. Within a function, its name denotes the result instead.
     fn function(&self, scope: usize, sym: Sym) -> Option<&'a Function> {
         let mut at = Some(scope);
         while let Some(s) = at {
@@ -328,7 +330,7 @@ impl<'a> Elab<'a> {
                         None => None,
                     });
                 }
-                // The first name is looked for outwards.
+                // The first name may be declared in an enclosing scope.
                 let Some(&(first, _)) = path.first() else { return Ok(None) };
                 let mut scope = Some(p.scope);
                 let mut found = None;
@@ -341,15 +343,17 @@ impl<'a> Elab<'a> {
                 }
                 match found.and_then(|f| self.scopes[f].names.get(name)) {
                     Some(&object) => Ok(Some(object)),
-                    None => self
-                        .fail(e, "no generate block with this name and turn declares it; paths lead to nothing else"),
+                    None => self.fail(
+                        e,
+                        "no generate block with this name and iteration declares it, and other paths are not supported",
+                    ),
                 }
             }
             _ => Ok(None),
         }
     }
 
-    /// A name for messages.
+    /// Returns the name of an expression for messages.
     fn shown(&self, e: ExprId) -> &'a str {
         match self.expr(e) {
             Expr::Name(sym) | Expr::Path(_, sym) => self.name(*sym),
@@ -357,10 +361,10 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Refuses what would take too long or too much memory.
+    /// Returns an error if elaboration exceeds its limits on memory and time.
     fn budget(&self, e: ExprId) -> Result<()> {
         if self.rtl.work() > MAX_WORK {
-            return self.fail(e, "constants and expressions beyond what is read: too many, or too wide");
+            return self.fail(e, "constants or expressions beyond the limits: too many, or too wide");
         }
         Ok(())
     }
@@ -389,7 +393,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// A constant as a signed number.
+    /// Evaluates a constant expression as a signed number.
     fn int(&mut self, scope: usize, e: ExprId) -> Result<i64> {
         let p = Process::new(scope, Kind::Constant);
         let (width, signed) = self.ty(&p, e)?;
@@ -410,7 +414,7 @@ impl<'a> Elab<'a> {
     }
 }
 
-/// A value as a signed number, if it fits.
+/// Returns a value as a signed number; `None` if it does not fit.
 fn small(value: &BigUint, width: u32, signed: bool) -> Option<i64> {
     let v = i128::try_from(value).ok()?;
     let v = if signed && width > 0 && value.bit(u64::from(width) - 1) {
@@ -441,8 +445,8 @@ struct Target {
     width: u32,
     lo: Option<u32>,
     dynamic: Option<(NodeId, bool)>,
-    /// Width of the vector: of a word, where it is one at a computed address.
+    /// Width of the vector; of one word, if the target is a word at a computed address.
     whole: u32,
-    /// The way to that word.
+    /// Selects that lead to that word.
     steps: Vec<Step>,
 }

@@ -259,7 +259,7 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>, find_data: &
     let [entity] = tops[..] else {
         let names: Vec<&str> = file.entities.iter().map(|e| e.name.as_str()).collect();
         return Err(error(text, 0, "the file has no such entity, or several that no other uses")
-            .with_help(format!("--top NAME says which; entities: {}", names.join(", "))));
+            .with_help(format!("choose one with --top NAME; entities: {}", names.join(", "))));
     };
     let mut e = Elab {
         text,

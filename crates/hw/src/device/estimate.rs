@@ -75,7 +75,7 @@ struct Mapped {
     memories: u64,
 }
 
-/// Returns all bits that something other than a LUT reads.
+/// Returns all bits that registers, memories, DSPs or ports read.
 pub(super) fn roots(gates: &Gates) -> Vec<Lit> {
     let mut roots = gates.ends.clone();
     for gate in &gates.gates {
@@ -153,7 +153,7 @@ impl Mapped {
     }
 }
 
-/// Rounds a time in nanoseconds to rounded_to_picoseconds, as an estimate is not more exact.
+/// Rounds a time in nanoseconds to picoseconds, as an estimate is not more exact.
 fn rounded_to_picoseconds(ns: f64) -> f64 {
     (ns * 1000.0).round() / 1000.0
 }

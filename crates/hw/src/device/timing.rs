@@ -1,4 +1,4 @@
-//! When each bit is there: static timing over the cover, with every carry chain bit by bit.
+//! Arrival time of each bit: static timing over the cover, with every carry chain bit by bit.
 //!
 //! Families with measured arcs are timed arc by arc ([`by_arcs`]); the others by a few times for a table, a chain and a
 //! carry bit, each including the wire after it ([`lumped`]).
@@ -88,12 +88,12 @@ impl Timing {
         }
     }
 
-    /// The latest of some bits.
+    /// Returns the latest arrival of some bits.
     pub(super) fn latest(&self, bits: impl IntoIterator<Item = Lit>) -> Arrival {
         bits.into_iter().fold(Arrival::default(), |latest, x| latest.later(self.arrivals[x.gate()]))
     }
 
-    /// The latest of some bits that registers read, with what the registers need before the clock edge.
+    /// Returns the latest arrival of some bits that registers read, including the setup time of the registers.
     pub(super) fn latest_at_registers(&self, bits: impl IntoIterator<Item = Lit>) -> Arrival {
         let setup = |x: Lit| self.setup.get(x.gate()).copied().unwrap_or(0.0);
         bits.into_iter().fold(Arrival::default(), |latest, x| {
@@ -188,26 +188,26 @@ struct ChainBit {
     position: usize,
     /// The carry into its cell, unless that is a constant.
     carry_in: Option<Arrival>,
-    /// When what selects is there.
+    /// Arrival of the select signal.
     select: Arrival,
-    /// When the direct input is there.
+    /// Arrival of the direct input.
     direct: Arrival,
 }
 
-/// The bits of a chain as far as they are known; times them by the arcs of a cell.
+/// The bits of a chain timed so far, by the arcs of a cell.
 struct Chains<'a> {
     cell: &'a Carry,
     bits: Vec<ChainBit>,
 }
 
 impl Chains<'_> {
-    /// The bits of the last bit's cell, lowest first.
+    /// Returns the bits of the last bit's cell, lowest first.
     fn cell_of_last(&self) -> &[ChainBit] {
         let last = self.bits.last().map_or(0, |bit| bit.position);
         &self.bits[self.bits.len() - 1 - last..]
     }
 
-    /// The carry out of the last bit's cell, at the next cell's carry in.
+    /// Returns the carry out of the last bit's cell, at the next cell's carry in.
     fn carry_out(&self) -> Arrival {
         let cell = self.cell;
         let bits = self.cell_of_last();
@@ -223,7 +223,7 @@ impl Chains<'_> {
         out.plus(ns(cell.between), |_| {})
     }
 
-    /// Adds a bit, the first of a chain or the next one of the last, and gives the arrival of its sum.
+    /// Adds a bit, the first of a chain or the next one after the last, and returns the arrival of its sum.
     fn next(&mut self, is_first: bool, select: Arrival, direct: Arrival) -> Arrival {
         let entered = |arrival: Arrival| arrival.plus(0.0, |path| path.chains += 1);
         let (select, direct) = (entered(select), entered(direct));
@@ -276,7 +276,7 @@ fn readers(gates: &Gates, cover: &Cover, technology: &Technology) -> Vec<u32> {
     for (index, gate) in gates.gates.iter().enumerate() {
         match *gate {
             Gate::Carry { a, b, .. } => {
-                // A table in front of the chain is no reader over a wire.
+                // A table in front of the chain needs no wire to it.
                 if !(technology.table_before_carry && gates.gates[a.gate()].is_logic()) {
                     readers[a.gate()] += 1;
                 }
@@ -323,7 +323,7 @@ impl<'a> Reach<'a> {
         self.cover.cut(gate).is_some_and(|cut| cut.leaves().len() > self.arcs.table.len())
     }
 
-    /// From a gate's output to the pin of what reads it: nanoseconds.
+    /// Returns the time from a gate's output to the pin of its reader, in nanoseconds.
     pub(super) fn arrival(&self, gate: usize) -> f64 {
         let wire = self.wire(self.readers[gate] as usize);
         match self.gates.gates[gate] {
@@ -390,7 +390,7 @@ fn by_arcs(gates: &Gates, cover: &Cover, technology: &Technology, arcs: &Arcs, w
     let mut blocks: Vec<Option<Arrival>> = vec![None; gates.blocks.len()];
     let mut chains = Chains { cell: &arcs.carry, bits: Vec::new() };
     for (index, gate) in gates.gates.iter().enumerate() {
-        // A constant is there from the start.
+        // A constant has no arrival time.
         let wired = |at: &[Arrival], x: Lit| match x.is_constant() {
             true => Arrival::default(),
             false => at[x.gate()].plus(reach.arrival(x.gate()), |_| {}),
@@ -444,7 +444,7 @@ mod tests {
     use alir_opt::schedule::Schedule;
     use num_bigint::BigInt;
 
-    /// The last output bit in picoseconds where wires take nothing.
+    /// Returns the arrival of the last output bit in picoseconds if wires take no time.
     fn before_wires(model: &Model, technology: &Technology, arcs: &Arcs) -> f64 {
         let netlist = crate::netlist::lower(model, &Schedule::combinational(model.nodes().len()), &Default::default());
         let forms = Forms::new(&netlist, TableStyle::default());

@@ -25,7 +25,7 @@ pub fn text(interface: &Interface, axis: Option<&Axis>, ranges: &ElementRanges) 
         None => View::from_pipeline(interface, ranges),
     };
     let asserts = view.valid_latency.is_some() || !view.streams.is_empty() || !view.ranges.is_empty();
-    let file = || File { v: view }.render().expect("templates render what they are given") + "\n";
+    let file = || File { v: view }.render().expect("templates always render") + "\n";
     if asserts { file() } else { String::new() }
 }
 

@@ -1,8 +1,8 @@
-//! Requests to synthesis that leave no trace in behaviour: shift registers, multipliers and names.
+//! Synthesis attributes, which do not affect behaviour: shift registers, multipliers and names.
 //!
-//! Vivado and Quartus spell them differently, so both spellings are written side by side; each tool reads its own and
-//! yosys reads Vivado's `keep`. In VHDL an attribute has one type for all tools: Vivado's `keep` is a string, and
-//! Quartus takes Synplify's boolean `syn_keep` and `syn_preserve` instead of its own boolean `keep`.
+//! Vivado and Quartus have different attributes, so the files contain both; each tool reads its own, and yosys reads
+//! Vivado's `keep`. In VHDL an attribute has one type for all tools: Vivado's `keep` is a string, so Quartus gets
+//! Synplify's boolean `syn_keep` and `syn_preserve` instead of its own boolean `keep`.
 
 use super::Options;
 
@@ -19,7 +19,7 @@ pub(super) struct Requests {
 
 /// Attribute requested from synthesis for one net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum AttributeRequest {
     /// A table that becomes logic.
     Logic,
     /// A table that becomes a BRAM.
@@ -34,11 +34,11 @@ impl Requests {
     }
 
     /// Returns the request for a net that reads a table with this request, or that is a product.
-    pub(super) fn wish(self, table: Option<Wish>, product: bool) -> Option<Wish> {
-        table.or((product && self.use_dsp).then_some(Wish::Dsp))
+    pub(super) fn request(self, table: Option<AttributeRequest>, product: bool) -> Option<AttributeRequest> {
+        table.or((product && self.use_dsp).then_some(AttributeRequest::Dsp))
     }
 
-    /// Vivado's and Quartus' values for shift registers.
+    /// Returns the values of Vivado's and Quartus' attributes for shift registers.
     fn shift_registers(self) -> Option<(&'static str, &'static str)> {
         self.shreg_extract.map(|yes| match yes {
             true => ("yes", "-name AUTO_SHIFT_REGISTER_RECOGNITION ALWAYS"),
@@ -46,36 +46,36 @@ impl Requests {
         })
     }
 
-    /// The line ahead of a Verilog module that has registers.
+    /// Returns the attribute line before a Verilog module with registers.
     pub(super) fn verilog_module(self) -> Option<String> {
         self.shift_registers()
             .map(|(vivado, quartus)| format!("(* shreg_extract = \"{vivado}\", altera_attribute = \"{quartus}\" *)"))
     }
 
-    /// Ahead of a Verilog wire.
-    pub(super) fn verilog_net(self, wish: Option<Wish>) -> &'static str {
-        match (wish, self.keep_names) {
+    /// Returns the attributes before a Verilog wire.
+    pub(super) fn verilog_net(self, request: Option<AttributeRequest>) -> &'static str {
+        match (request, self.keep_names) {
             (None, false) => "",
-            (Some(Wish::Dsp), false) => "(* use_dsp = \"yes\", multstyle = \"dsp\" *) ",
-            (Some(Wish::Dsp), true) => {
+            (Some(AttributeRequest::Dsp), false) => "(* use_dsp = \"yes\", multstyle = \"dsp\" *) ",
+            (Some(AttributeRequest::Dsp), true) => {
                 "(* use_dsp = \"yes\", multstyle = \"dsp\", keep = \"true\", syn_keep = 1 *)\n    "
             }
-            (Some(Wish::Logic), false) => {
+            (Some(AttributeRequest::Logic), false) => {
                 "(* rom_style = \"distributed\", romstyle = \"logic\", syn_romstyle = \"logic\" *)\n    "
             }
-            (Some(Wish::Block), false) => "(* rom_style = \"block\", syn_romstyle = \"block_rom\" *)\n    ",
-            (Some(Wish::Block), true) => {
+            (Some(AttributeRequest::Block), false) => "(* rom_style = \"block\", syn_romstyle = \"block_rom\" *)\n    ",
+            (Some(AttributeRequest::Block), true) => {
                 "(* rom_style = \"block\", syn_romstyle = \"block_rom\", keep = \"true\", syn_keep = 1 *)\n    "
             }
             (None, true) => "(* keep = \"true\", syn_keep = 1 *) ",
-            (Some(Wish::Logic), true) => {
+            (Some(AttributeRequest::Logic), true) => {
                 "(* rom_style = \"distributed\", romstyle = \"logic\", syn_romstyle = \"logic\", keep = \"true\", \
                  syn_keep = 1 *)\n    "
             }
         }
     }
 
-    /// Ahead of a Verilog register.
+    /// Returns the attributes before a Verilog register.
     pub(super) fn verilog_register(self) -> &'static str {
         if self.keep_names { "(* keep = \"true\", syn_preserve = 1 *) " } else { "" }
     }
@@ -98,23 +98,25 @@ impl Requests {
     }
 
     /// Returns names and values of the attributes that a VHDL signal has for a request.
-    pub(super) fn vhdl_wish(wish: Wish) -> &'static [(&'static str, &'static str)] {
-        match wish {
-            Wish::Logic => &[("rom_style", "distributed"), ("romstyle", "logic"), ("syn_romstyle", "logic")],
-            Wish::Block => &[("rom_style", "block"), ("syn_romstyle", "block_rom")],
-            Wish::Dsp => &[("use_dsp", "yes"), ("multstyle", "dsp")],
+    pub(super) fn vhdl_values(request: AttributeRequest) -> &'static [(&'static str, &'static str)] {
+        match request {
+            AttributeRequest::Logic => {
+                &[("rom_style", "distributed"), ("romstyle", "logic"), ("syn_romstyle", "logic")]
+            }
+            AttributeRequest::Block => &[("rom_style", "block"), ("syn_romstyle", "block_rom")],
+            AttributeRequest::Dsp => &[("use_dsp", "yes"), ("multstyle", "dsp")],
         }
     }
 
     /// Returns the attribute specifications that follow the declaration of a VHDL signal.
-    pub(super) fn vhdl_signal(self, name: &str, register: bool, wish: Option<Wish>) -> Vec<String> {
+    pub(super) fn vhdl_signal(self, name: &str, register: bool, request: Option<AttributeRequest>) -> Vec<String> {
         let mut lines = Vec::new();
         if self.keep_names {
             let quartus = if register { "syn_preserve" } else { "syn_keep" };
             lines.push(format!("attribute keep of {name} : signal is \"true\";"));
             lines.push(format!("attribute {quartus} of {name} : signal is true;"));
         }
-        let wanted = wish.map_or(&[] as &[_], Requests::vhdl_wish).iter();
+        let wanted = request.map_or(&[] as &[_], Requests::vhdl_values).iter();
         lines.extend(
             wanted.map(|(attribute, value)| format!("attribute {attribute} of {name} : signal is \"{value}\";")),
         );

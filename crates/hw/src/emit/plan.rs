@@ -1,9 +1,9 @@
-//! Layout of the file: modules, sections, register groups, unread bits. The same for every language.
+//! Layout of the file: modules, sections, register groups, unread bits. It is the same for every language.
 //!
-//! Nets keep the netlist's order inside a section. There is one section for the inputs and one for each stage; a
-//! stage's registers follow its logic. Whatever the stages of a netlist say, each name is declared before it is read:
-//! registers that earlier text reads are declared ahead (`Module::early`), and if logic itself reads a later stage the
-//! stages are not used for ordering at all. A section's nets come by the layers of the source network, each under a
+//! Nets keep the order of the netlist within a section. There is one section for the inputs and one for each stage; the
+//! registers of a stage follow its logic. For any stages of a netlist, each name is declared before it is read:
+//! registers that earlier code reads are declared at the beginning (`Module::early`), and if logic itself reads a later
+//! stage, the order ignores stages. The nets of a section are grouped by the layers of the source network, each with a
 //! heading.
 
 use super::{Hierarchy, Options};
@@ -15,13 +15,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) struct Module {
     /// Its name.
     pub(super) name: String,
-    /// The part of the hardware that it holds.
+    /// Part of the hardware in the module.
     pub(super) part: Part,
     /// Nets of other modules that it reads. Empty for the top.
     pub(super) imports: Vec<NetId>,
     /// Its nets that other modules read. Empty for the top.
     pub(super) exports: Vec<NetId>,
-    /// Registers read by text that stands before them.
+    /// Registers that are read before their section.
     pub(super) early: Vec<NetId>,
     /// Its contents in order.
     pub(super) sections: Vec<Section>,
@@ -31,11 +31,11 @@ pub(super) struct Module {
     pub(super) links: Vec<NetId>,
     /// Unread bits, in groups of at most [`UNREAD_GROUP`] signals of one section.
     pub(super) unread: Vec<UnreadGroup>,
-    /// `true` if it holds a register.
+    /// `true` if the module contains a register.
     pub(super) clocked: bool,
 }
 
-/// Part of the hardware that a module holds.
+/// Part of the hardware in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// The module that the file is about.
@@ -54,7 +54,7 @@ pub(super) struct Section {
     pub(super) nets: Vec<NetId>,
     /// The registers that end it.
     pub(super) groups: Vec<Group>,
-    /// Memories that its nets read and those of no earlier section do.
+    /// Memories whose first reader is in the section.
     pub(super) roms: Vec<u32>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Section {
 pub(super) enum Kind {
     /// The elements of the input ports.
     Inputs,
-    /// Logic and registers of a stage; stage 0 is what stands before the first one.
+    /// Logic and registers of a stage; stage 0 is the part before the first stage.
     Stage(u32),
     /// All logic of a module that has no stages.
     Logic,
@@ -117,12 +117,12 @@ pub(super) struct Plan {
     pub(super) layer_starts: FxHashMap<NetId, u32>,
 }
 
-/// The nets that a run of wiring reads.
+/// Returns the nets that wiring reads.
 pub(super) fn nets_of(netlist: &Netlist, wiring: Wiring) -> impl Iterator<Item = NetId> + '_ {
     netlist.pieces(wiring).iter().filter_map(|piece| piece.net())
 }
 
-/// The pieces of bits `lo .. lo + width` of a run of pieces.
+/// Returns the pieces of bits `lo .. lo + width` of a sequence of pieces.
 pub(super) fn slice(pieces: &[Piece], lo: u32, width: u32) -> Vec<Piece> {
     let (mut out, mut at) = (Vec::new(), 0);
     for &piece in pieces {
@@ -144,7 +144,7 @@ pub(super) fn slice(pieces: &[Piece], lo: u32, width: u32) -> Vec<Piece> {
     out
 }
 
-/// A piece of an output port: what drives it and what it is.
+/// A part of an output port with its driver.
 pub(super) struct OutputSlice {
     /// Lowest bit on the port.
     pub(super) lo: u32,
@@ -152,11 +152,11 @@ pub(super) struct OutputSlice {
     pub(super) width: u32,
     /// Its driver.
     pub(super) pieces: Vec<Piece>,
-    /// The element that it is, as a remark; empty if it is none.
+    /// Comment with the element; empty if the part is not an element.
     pub(super) remark: String,
 }
 
-/// The driver of an output port, cut at the model's elements: one assignment for each reads well and keeps lines short.
+/// Returns the drivers of an output port by element: separate assignments are readable and keep lines short.
 pub(super) fn output_slices(netlist: &Netlist, port: &Port) -> Vec<OutputSlice> {
     let Some(driver) = port.driver else { return Vec::new() };
     let mut cuts: Vec<(u32, u32, String)> = netlist
@@ -179,7 +179,7 @@ pub(super) fn output_slices(netlist: &Netlist, port: &Port) -> Vec<OutputSlice> 
     if at < port.width {
         whole.push((at, port.width - at, String::new()));
     }
-    // One walk over all pieces: ports of 100,000 bits are driven by as many pieces.
+    // A single pass over all pieces, as a port of 100,000 bits may have as many pieces.
     let pieces = netlist.pieces(driver);
     let (mut first, mut start) = (0, 0);
     whole
@@ -205,7 +205,7 @@ pub(super) fn scalar_port(netlist: &Netlist, net: NetId) -> Option<&str> {
     }
 }
 
-/// Number of the section of each net: 0 for inputs, else one more than the stage that its text belongs to.
+/// Index of the section of each net: 0 for inputs, otherwise the stage of its code plus one.
 struct Places {
     of: Vec<u32>,
     staged: bool,
@@ -235,7 +235,7 @@ fn places(netlist: &Netlist) -> Places {
     if !staged {
         of.iter_mut().for_each(|place| *place = (*place).min(1));
     }
-    // A register stands after the logic that it reads.
+    // A register is placed after the logic that it reads.
     for (id, net) in nets.iter().enumerate() {
         if is_register[id] {
             let mut place = of[id];
@@ -341,7 +341,8 @@ fn same_wiring(netlist: &Netlist, a: Option<Wiring>, b: Option<Wiring>) -> bool 
     }
 }
 
-/// Registers that text before their own section reads, or logic or an earlier group of registers of their own section.
+/// Returns registers that are read before their own section, or by logic or an earlier group of registers of their own
+/// section.
 fn early_registers(netlist: &Netlist, places: &Places, sections: &[Section]) -> Vec<NetId> {
     // The group of each register within its section.
     let mut group = vec![0; netlist.nets().len()];
@@ -382,7 +383,7 @@ fn order_by_layer(layers: &[Option<u32>], sections: &mut [Section]) -> FxHashMap
     starts
 }
 
-/// The module that the file is about, with all of these sections.
+/// Returns the top module with all of these sections.
 fn top(netlist: &Netlist, sections: Vec<Section>, early: Vec<NetId>) -> Module {
     Module {
         name: netlist.interface.top.clone(),
@@ -398,10 +399,10 @@ fn top(netlist: &Netlist, sections: Vec<Section>, early: Vec<NetId>) -> Module {
     }
 }
 
-/// Longest part of a module's name that comes from the name of a layer.
+/// Maximum length of the part of a module's name that comes from a layer.
 const LAYER_NAME: usize = 48;
 
-/// Names of the modules of layers, all different, and different from those of stages and tables.
+/// Returns the names of the modules of layers, distinct from each other and from those of stages and tables.
 fn layer_modules(netlist: &Netlist) -> Vec<String> {
     let mut taken = FxHashSet::default();
     let name = |layer: &String| {
@@ -421,7 +422,7 @@ fn layer_modules(netlist: &Netlist) -> Vec<String> {
 
 /// A division of a netlist into modules.
 struct Parts<K> {
-    /// The part of each net: 0 for the top module, else one more than the index of a name.
+    /// Part of each net: 0 for the top module, otherwise the index of a name plus one.
     part: Vec<u32>,
     /// Names of the other modules.
     names: Vec<String>,
@@ -429,7 +430,7 @@ struct Parts<K> {
     kind: K,
 }
 
-/// The modules of all parts, the top one last.
+/// Returns the modules of all parts, the top module last.
 fn divide(
     netlist: &Netlist,
     parts: Parts<impl Fn(u32) -> Part>,
@@ -510,13 +511,13 @@ impl Section {
         }
     }
 
-    /// Logic, then registers.
+    /// Returns the logic, then the registers.
     pub(super) fn all_nets(&self) -> impl Iterator<Item = NetId> + '_ {
         self.nets.iter().copied().chain(self.groups.iter().flat_map(|g| g.registers.iter().copied()))
     }
 }
 
-/// Gives each memory to the first section that reads it.
+/// Assigns each memory to the first section that reads it.
 fn place_roms(netlist: &Netlist, module: &mut Module) {
     let mut used = vec![false; netlist.roms().len()];
     for section in &mut module.sections {
@@ -566,7 +567,7 @@ impl BitUse {
         }
     }
 
-    /// The first bit at or above `from` and below `end` of all bits that is not read; `end` if there is none.
+    /// Returns the first unread bit from `from` to `end` (exclusive) of all bits; `end` if there is none.
     fn first_unread(&self, from: usize, end: usize) -> usize {
         let mut at = from;
         while at < end {
@@ -595,7 +596,7 @@ impl BitUse {
         }
     }
 
-    /// The bits of module `index` that nothing in it reads. Leaves all bits unmarked.
+    /// Returns the bits of module `index` that are unread within it. Clears all marks.
     fn unread(&mut self, netlist: &Netlist, modules: &[Module], index: usize) -> Vec<Unread> {
         let module = &modules[index];
         let is_top = module.part == Part::Top;
@@ -637,7 +638,7 @@ impl BitUse {
     }
 }
 
-/// The signals with unread bits by section, in groups.
+/// Returns the signals with unread bits by section, in groups.
 fn unread_groups(
     netlist: &Netlist,
     (places, prefix): (&Places, &str),
@@ -711,7 +712,7 @@ fn unread_prefix(netlist: &Netlist) -> String {
     prefixes.into_iter().find(|prefix| is_free(prefix)).expect("fewer names than prefixes")
 }
 
-/// Input port bits that no net takes. A clock is read by its registers.
+/// Collects unread bits of input ports. Registers read their clock.
 fn unread_port_bits(netlist: &Netlist, unread: &mut Vec<Unread>) {
     let mut taken: Vec<Vec<(u32, u32)>> = vec![Vec::new(); netlist.ports().len()];
     for net in netlist.nets() {

@@ -5,13 +5,13 @@ use super::line::Line;
 use super::plan::{Group, Kind, Module};
 use crate::netlist::{Cell, NetId, Netlist, Piece, Wiring};
 
-/// The clock of a module that has registers.
+/// Returns the clock of a module that has registers.
 pub(super) fn clock<'a>(netlist: &'a Netlist, module: &Module) -> Option<&'a str> {
     let name = netlist.interface.clock.as_deref();
     if module.clocked { Some(name.expect("a netlist with registers has a clock")) } else { None }
 }
 
-/// The operator in front of a summand.
+/// Returns the operator in front of a summand.
 pub(super) fn plus_or_minus(minus: bool) -> &'static str {
     if minus { " -" } else { " +" }
 }
@@ -47,7 +47,7 @@ const ORDERS: &[&str] = &[
     "lint_",
 ];
 
-/// Heading of a section's inputs or logic.
+/// Returns the heading of a section's inputs or logic.
 pub(super) fn heading(netlist: &Netlist, kind: Kind) -> String {
     match kind {
         Kind::Inputs => "Inputs".into(),
@@ -60,7 +60,7 @@ pub(super) fn heading(netlist: &Netlist, kind: Kind) -> String {
     }
 }
 
-/// Heading of registers.
+/// Returns the heading of registers.
 pub(super) fn group_heading(netlist: &Context<'_>, kind: Kind, group: &Group) -> String {
     let bits: u64 = group.registers.iter().map(|&net| u64::from(netlist.net(net).width)).sum();
     let bits = if bits == 1 { "1 bit".to_owned() } else { format!("{bits} bits") };
@@ -87,7 +87,7 @@ const CONDITIONS: u32 = 3;
 
 /// Returns the names of the signals whose conjunction a net of one bit is, down to `depth` levels of gates.
 fn conditions<'n>(netlist: &'n Context<'_>, mut net: NetId, depth: u32) -> Vec<&'n str> {
-    // A name for one value is enough: the first, which says most.
+    // One name for a value is enough: the first name is the most specific.
     while let Cell::Alias { x } = netlist.net(net).cell
         && let &[Piece::Bits { net: source, lo: 0, .. }] = netlist.pieces(x)
     {
@@ -105,7 +105,7 @@ fn conditions<'n>(netlist: &'n Context<'_>, mut net: NetId, depth: u32) -> Vec<&
     vec![netlist.read_name(net)]
 }
 
-/// Lines of a list with commas between them.
+/// Returns the lines of a list with commas between them.
 pub(super) fn with_commas(mut lines: Vec<String>) -> Vec<String> {
     let last = lines.len().saturating_sub(1);
     lines[..last].iter_mut().for_each(|line| line.push(','));
@@ -116,7 +116,7 @@ pub(super) fn with_commas(mut lines: Vec<String>) -> Vec<String> {
 pub(super) struct Constant<'a>(&'a [Piece]);
 
 impl Constant<'_> {
-    /// The bits in runs, low bits first.
+    /// Returns the bits in runs, low bits first.
     fn runs(&self) -> impl DoubleEndedIterator<Item = (bool, u32)> {
         self.0.iter().filter_map(|&piece| match piece {
             Piece::Const { one, width } => Some((one, width)),
@@ -124,23 +124,23 @@ impl Constant<'_> {
         })
     }
 
-    /// Number of bits.
+    /// Returns the number of bits.
     pub(super) fn width(&self) -> u32 {
         self.0.iter().map(|piece| piece.width()).sum()
     }
 
-    /// All bits, high bits first.
+    /// Returns all bits, high bits first.
     pub(super) fn bits(&self) -> Vec<bool> {
         self.runs().rev().flat_map(|(one, width)| std::iter::repeat_n(one, width as usize)).collect()
     }
 
-    /// The bit that all of them are.
+    /// Returns the common value of all bits, if they are equal.
     pub(super) fn uniform(&self) -> Option<bool> {
         let first = self.runs().next()?.0;
         self.runs().all(|run| run.0 == first).then_some(first)
     }
 
-    /// Binary digits, high bits first.
+    /// Writes binary digits, high bits first.
     pub(super) fn binary(&self, line: &mut Line<'_>) {
         for (one, width) in self.runs().rev() {
             for _ in 0..width {
@@ -149,7 +149,7 @@ impl Constant<'_> {
         }
     }
 
-    /// Hexadecimal digits, high bits first.
+    /// Writes hexadecimal digits, high bits first.
     pub(super) fn hex(&self, line: &mut Line<'_>) {
         const DIGITS: &str = "0123456789abcdef";
         let bits: Vec<bool> = self.runs().flat_map(|(one, width)| std::iter::repeat_n(one, width as usize)).collect();
@@ -223,7 +223,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Bits above those of a net.
+/// Bits above the bits of a net.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Above {
     /// There are none.
@@ -275,13 +275,13 @@ impl Term {
         Term::from_pieces(pieces).filter(is_number)
     }
 
-    /// Returns `true` if it is bits of the net as they are.
+    /// Returns `true` if the wiring is a range of bits of a net, unchanged.
     pub(super) fn is_plain(&self) -> bool {
         self.shift == 0 && self.above == Above::Nothing
     }
 }
 
-/// Wiring cut or extended to `width` bits.
+/// Returns wiring cut or extended to `width` bits.
 pub(super) fn resized(pieces: &[Piece], width: u32, signed: bool) -> Vec<Piece> {
     let own: u32 = pieces.iter().map(|p| p.width()).sum();
     if own >= width {
@@ -303,7 +303,7 @@ fn sign(net: NetId, bit: u32, count: u32) -> Piece {
     if count == 1 { Piece::Bits { net, lo: bit, width: 1 } } else { Piece::Repeat { net, bit, count } }
 }
 
-/// A register's power-on value.
+/// Returns a register's power-on value.
 pub(super) fn init(netlist: &Netlist, net: NetId) -> Option<Wiring> {
     match netlist.net(net).cell {
         Cell::Register { init, .. } => init,

@@ -175,7 +175,7 @@ fn lookup(view: &View<'_, Verilog>, rom: RomId) -> (&'static str, &'static str) 
     match view.tables.forms[rom.0 as usize] {
         Form::Memory if view.tables.arrays[rom.0 as usize] => ("[", "]"),
         Form::Memory | Form::Function | Form::LogicFunction => ("(", ")"),
-        Form::Pieces => unreachable!("an instance makes the net"),
+        Form::Pieces => unreachable!("an instance drives the net"),
     }
 }
 
@@ -228,7 +228,7 @@ impl NetView<'_, Verilog> {
     }
 
     fn attributes(&self) -> &'static str {
-        self.view.netlist.requests.verilog_net(self.wish())
+        self.view.netlist.requests.verilog_net(self.request())
     }
 
     fn register_attributes(&self) -> &'static str {
@@ -268,7 +268,7 @@ impl<'a> ModuleView<'a, Verilog> {
                 Cell::Register { .. } => line(&format!("{}output {variable}", requests.verilog_register()), net),
                 _ => {
                     let net_view = NetView { view: self.view, module: self.module, net };
-                    line(&format!("{}output {wire}", requests.verilog_net(net_view.wish())), net)
+                    line(&format!("{}output {wire}", requests.verilog_net(net_view.request())), net)
                 }
             }));
         }

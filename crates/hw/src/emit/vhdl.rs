@@ -1,14 +1,13 @@
-//! VHDL, in the part that 1993 and 2008 share.
+//! Code generator for VHDL, in the common subset of 1993 and 2008.
 //!
-//! Every net is a `signed` or an `unsigned`, as its value is, also a net of one bit; a number that is extended or
-//! shifted is `resize` and `shift_left`, other wiring slices and qualified aggregates joined by `&`, never single
-//! elements, so that an operator's operands have one possible type. Ports of the module are `std_logic` and
-//! `std_logic_vector`; conversions stand where they meet a net. A table is an array of constants and an index of it, as
-//! GHDL 2.0 synthesises a `case` of few choices without its `others`; `to_01` keeps simulators from a warning for every
-//! bit that is unknown at time zero.
+//! Every net is a `signed` or an `unsigned`, also a net of one bit. Extensions and shifts are `resize` and
+//! `shift_left`; other wiring is slices and qualified aggregates joined by `&`, never single elements, so that the
+//! operands of an operator have one possible type. Ports of the module are `std_logic` and `std_logic_vector`, which
+//! are converted to and from nets. A table is a constant array with an index, as GHDL 2.0 drops the `others` of a
+//! `case` with few choices. `to_01` prevents a simulation warning for each bit that is unknown at time zero.
 
 use super::Options;
-use super::attributes::{Requests, Wish};
+use super::attributes::{AttributeRequest, Requests};
 use super::context::{Context, Printing};
 use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Part, Plan};
@@ -59,20 +58,20 @@ impl<'a> NetsFile<'a> {
     }
 }
 
-/// Names that only VHDL needs, distinct from those of the netlist: output ports cannot be read, arrays need a type, and
-/// port maps take no concatenations.
+/// Names that only VHDL needs, distinct from those of the netlist: for the nets of output ports (which cannot be read),
+/// for array types, and for concatenations in port maps (which are not allowed there).
 struct Names {
-    /// The netlist's names that end like a name made here, in lower case.
+    /// Names of the netlist with one of these suffixes, in lower case.
     taken: FxHashSet<String>,
 }
 
-/// Ends the name of the port through which a net leaves its stage.
+/// Suffix of the port through which a net leaves its stage.
 const PORT: &str = "_o";
 
-/// Ends the name of a memory's type.
+/// Suffix of the type of a memory.
 const TYPE: &str = "_words";
 
-/// Ends the name of what an instance of a table looks up.
+/// Suffix of the address of a table instance.
 const ADDRESS: &str = "_address";
 
 impl Names {
@@ -85,7 +84,7 @@ impl Names {
         Names { taken: lower.filter(|name| [PORT, TYPE, ADDRESS].iter().any(|end| name.ends_with(end))).collect() }
     }
 
-    /// `name` with a suffix that makes it new. A pure function, so that declaration and use agree.
+    /// Returns `name` with a suffix that makes it unique. A pure function, so that declaration and use agree.
     fn fresh(&self, name: &str, suffix: &str) -> String {
         let mut fresh = format!("{name}{suffix}");
         while self.taken.contains(&fresh.to_ascii_lowercase()) {
@@ -114,7 +113,7 @@ impl Dialect for Vhdl<'_> {
         vector_type(line, width, signed);
     }
 
-    /// The port's name, a slice of it, or nothing but the name of a scalar.
+    /// Writes bits of a port: its name, or a slice of it. A scalar has no slices.
     fn port_bits(line: &mut Line<'_>, port: &Port, lo: u32, taken: u32) {
         slice(line, &port.name, port.width, lo, taken);
     }
@@ -141,7 +140,7 @@ impl Dialect for Vhdl<'_> {
     }
 }
 
-/// Name of the type of a number.
+/// Returns the name of the type of a number.
 fn type_name(signed: bool) -> &'static str {
     if signed { "signed" } else { "unsigned" }
 }
@@ -154,7 +153,7 @@ fn vector_type(line: &mut Line<'_>, width: u32, signed: bool) {
     line.push(" downto 0)");
 }
 
-/// Bits of something `width` wide that keep the type of the whole.
+/// Writes bits of an object of `width` bits, with the type of the object.
 fn slice(line: &mut Line<'_>, name: &str, width: u32, lo: u32, taken: u32) {
     line.push(name);
     if taken < width {
@@ -166,7 +165,7 @@ fn slice(line: &mut Line<'_>, name: &str, width: u32, lo: u32, taken: u32) {
     }
 }
 
-/// Bits with the type of their net.
+/// Writes bits of a net, with the type of the net.
 fn net_bits(netlist: &Context<'_>, line: &mut Line<'_>, net: NetId, lo: u32, taken: u32) {
     let name = netlist.read_name(net);
     if netlist.is_scalar_port(net) {
@@ -178,7 +177,7 @@ fn net_bits(netlist: &Context<'_>, line: &mut Line<'_>, net: NetId, lo: u32, tak
     }
 }
 
-/// One bit as a `std_logic`.
+/// Writes one bit as a `std_logic`.
 fn net_bit(netlist: &Context<'_>, line: &mut Line<'_>, net: NetId, bit: u32) {
     line.push(netlist.read_name(net));
     if !netlist.is_scalar_port(net) {
@@ -193,10 +192,10 @@ pub(super) fn digit(one: bool) -> &'static str {
     if one { "'1'" } else { "'0'" }
 }
 
-/// Equal bits beyond this are an aggregate, fewer a string.
+/// Largest number of equal bits that are written as a string literal; more are an aggregate.
 const STRING: u32 = 16;
 
-/// Equal bits in brackets, after the name of their type: `'(7 downto 0 => '1')`.
+/// Writes equal bits as an aggregate after the name of their type: `'(7 downto 0 => '1')`.
 fn aggregate(line: &mut Line<'_>, width: u32, element: impl Fn(&mut Line<'_>)) {
     line.push("'(");
     line.number(width - 1);
@@ -205,10 +204,10 @@ fn aggregate(line: &mut Line<'_>, width: u32, element: impl Fn(&mut Line<'_>)) {
     line.push(")");
 }
 
-/// Bits of a constant in a concatenation that stand in one piece: GHDL 2.0 synthesises longer ones as text.
+/// Largest literal within a concatenation, in bits: GHDL 2.0 synthesises longer ones as text.
 const CHUNK: usize = 32;
 
-/// Constant bits of a type, high bits first.
+/// Writes constant bits of a type, high bits first.
 fn constant(line: &mut Line<'_>, bits: &[bool], signed: bool) {
     let one = bits[0];
     if bits.len() > STRING as usize && bits.iter().all(|&bit| bit == one) {
@@ -220,7 +219,7 @@ fn constant(line: &mut Line<'_>, bits: &[bool], signed: bool) {
     line.push("\"");
 }
 
-/// An item of a concatenation of a type.
+/// Writes an item of a concatenation of a type.
 fn item(netlist: &Context<'_>, line: &mut Line<'_>, item: &Item<'_>, signed: bool) {
     match item {
         Item::Bits { net, lo, width } => {
@@ -237,15 +236,15 @@ fn item(netlist: &Context<'_>, line: &mut Line<'_>, item: &Item<'_>, signed: boo
 /// Use of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// As a whole right side.
+    /// The whole right side of an assignment.
     Whole,
-    /// Beside an operator.
+    /// Operand of an operator.
     Operand,
-    /// In a conversion, which tells nothing about the type of a string.
+    /// Argument of a conversion, which does not determine the type of a string literal.
     Converted,
 }
 
-/// Writes what has the type `own` in the form that has the type `wanted`.
+/// Writes an expression of type `own`, converted to type `wanted`.
 fn converted(line: &mut Line<'_>, own: bool, wanted: bool, write: impl FnOnce(&mut Line<'_>)) {
     if own == wanted {
         return write(line);
@@ -256,8 +255,7 @@ fn converted(line: &mut Line<'_>, own: bool, wanted: bool, write: impl FnOnce(&m
     line.push(")");
 }
 
-/// Wiring as a number of the type `wanted`: signed, unsigned, or `None` for the type that is written shortest. Never
-/// empty.
+/// Writes non-empty wiring as a number of the type `wanted`: signed, unsigned, or `None` for the shorter notation.
 fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], wanted: Option<bool>, usage: Use) {
     if let Some(term) = Term::new(netlist, pieces, wanted) {
         return number(netlist, line, &term, wanted);
@@ -266,7 +264,7 @@ fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], wanted: 
         Piece::Bits { net, .. } => Some(netlist.is_signed(net)),
         Piece::Repeat { .. } | Piece::Const { .. } => None,
     });
-    // The type of the parts if they have one, else that which is wanted: each of them is converted.
+    // The common type of the parts; without one, each part is converted to the requested type.
     let first = signs.next();
     let own = first.filter(|&first| signs.all(|sign| sign == first)).or(wanted).unwrap_or(false);
     match wanted.filter(|&wanted| wanted != own) {
@@ -275,7 +273,7 @@ fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], wanted: 
     }
 }
 
-/// A number: bits of a net, extended and shifted.
+/// Writes a number: bits of a net, extended and shifted.
 fn number(netlist: &Context<'_>, line: &mut Line<'_>, term: &Term, wanted: Option<bool>) {
     let Term { net, lo, taken, shift, above, width } = *term;
     let own = netlist.is_signed(net);
@@ -302,7 +300,7 @@ fn number(netlist: &Context<'_>, line: &mut Line<'_>, term: &Term, wanted: Optio
     });
 }
 
-/// Wiring as parts of one type, joined.
+/// Writes wiring as a concatenation of parts of one type.
 fn concatenation(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], signed: bool, usage: Use) {
     let parentheses = usage == Use::Operand && Items::are_several(pieces);
     let qualified = usage == Use::Converted && pieces.iter().all(|piece| matches!(piece, Piece::Const { .. }));
@@ -321,7 +319,8 @@ fn concatenation(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], s
         }
         match &each {
             Item::Const(bits) if several && bits.width() as usize > CHUNK => {
-                // At the head the parts are joined from the right: with each other they would be one constant again.
+                // The first chunks are associated to the right, as otherwise GHDL would join them to one constant
+                // again.
                 for (part, chunk) in bits.bits().chunks(CHUNK).enumerate() {
                     if part > 0 {
                         line.push(" &");
@@ -339,7 +338,7 @@ fn concatenation(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], s
     line.push(if parentheses || qualified { ")" } else { "" });
 }
 
-/// One bit of wiring as a `std_logic`.
+/// Writes one bit of wiring as a `std_logic`.
 fn bit(netlist: &Context<'_>, line: &mut Line<'_>, wiring: &[Piece]) {
     match wiring {
         &[Piece::Bits { net, lo, .. }] => net_bit(netlist, line, net, lo),
@@ -355,7 +354,7 @@ fn is_set(netlist: &Context<'_>, line: &mut Line<'_>, wiring: Wiring, level: boo
     line.push(digit(level));
 }
 
-/// The right side of a net's assignment, of the net's type.
+/// Writes the right side of a net's assignment, with the net's type.
 fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: NetId) {
     let net = netlist.net(id);
     let signed = netlist.is_signed(id);
@@ -402,7 +401,7 @@ fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: Ne
             let (open, close) = match forms[rom.0 as usize] {
                 Form::Memory => ("(to_integer(", ")))"),
                 Form::Function | Form::LogicFunction => ("(to_integer(to_01(", "))))"),
-                Form::Pieces => unreachable!("an instance makes the net"),
+                Form::Pieces => unreachable!("an instance drives the net"),
             };
             line.push(type_name(signed));
             line.push("(");
@@ -430,8 +429,8 @@ fn infix(netlist: &Context<'_>, line: &mut Line<'_>, a: Wiring, operator: &str, 
     operand(netlist, line, b, wanted, Use::Operand);
 }
 
-/// The exact product has as many bits as both factors together; fewer are its low ones, which `resize` gives of an
-/// `unsigned`. `own`: whether the factors are signed.
+/// Writes a product. The exact product has the bits of both factors together; fewer bits are its low ones, which
+/// `resize` returns for an `unsigned`. `own` is `true` if the factors are signed.
 fn product(netlist: &Context<'_>, line: &mut Line<'_>, (width, signed): (u32, bool), factors: [Wiring; 2], own: bool) {
     let [a, b] = factors.map(|w| plan::slice(netlist.pieces(w), 0, w.width().min(width)));
     let whole: u32 = a.iter().chain(&b).map(|p| p.width()).sum();
@@ -454,7 +453,7 @@ fn product(netlist: &Context<'_>, line: &mut Line<'_>, (width, signed): (u32, bo
     });
 }
 
-/// Comparison of bit patterns: `std_logic_vector` has no opinion about numbers and no warnings at time zero.
+/// Writes a comparison of bit patterns as `std_logic_vector`, which causes no warnings at time zero.
 fn reduction(netlist: &Context<'_>, line: &mut Line<'_>, a: Wiring, operator: &str, all: bool) {
     line.push("\"1\" when std_logic_vector(");
     operand(netlist, line, a, None, Use::Converted);
@@ -474,23 +473,23 @@ fn reduction(netlist: &Context<'_>, line: &mut Line<'_>, a: Wiring, operator: &s
 
 impl<'a> NetView<'a, Vhdl<'a>> {
     fn attributes(&self) -> Vec<String> {
-        self.view.netlist.requests.vhdl_signal(self.name(), self.is_register(), self.wish())
+        self.view.netlist.requests.vhdl_signal(self.name(), self.is_register(), self.request())
     }
 
     fn is_register(&self) -> bool {
         matches!(self.view.netlist.net(self.net).cell, Cell::Register { .. })
     }
 
-    /// The signal that a table in pieces reads, if it has one of its own.
+    /// Returns the separate address signal of a table in pieces, if there is one.
     fn address(&self) -> Option<Address<'a>> {
         let (netlist, wiring) = (self.view.netlist, self.table_instance()?.address);
         let name = self.view.dialect.names.fresh(self.name(), ADDRESS);
-        // A name needs no signal of its own, nor a slice.
+        // A name or a slice needs no separate signal.
         let is_name = matches!(netlist.pieces(wiring), &[Piece::Bits { net, .. }] if !netlist.is_signed(net));
         (!is_name).then_some(Address { netlist, name, wiring })
     }
 
-    /// The instance that makes it, if it is read from a table in pieces.
+    /// Returns the instance of a table in pieces that drives the net.
     fn instance(&self) -> Option<String> {
         let TableInstance { module, label, address } = self.table_instance()?;
         let netlist = self.view.netlist;
@@ -502,7 +501,7 @@ impl<'a> NetView<'a, Vhdl<'a>> {
     }
 }
 
-/// Address of a table in pieces, where that has no name.
+/// Address of a table in pieces that is not the name or a slice of a net.
 struct Address<'a> {
     netlist: &'a Context<'a>,
     name: String,
@@ -519,7 +518,7 @@ impl Address<'_> {
     }
 }
 
-/// A net that leaves its stage, and the port through which it does.
+/// A net that leaves its stage, and its port.
 struct Export<'a> {
     port: String,
     net: &'a str,
@@ -539,7 +538,7 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
                     Direction::In => "in ",
                     Direction::Out => "out",
                 };
-                // A vector of one bit stays a vector: the port's shape does not depend on its width.
+                // A vector of one bit remains a vector, so that the type of a port does not depend on its width.
                 let subtype = match port.scalar {
                     true => "std_logic".to_owned(),
                     false => format!("std_logic_vector({} downto 0)", port.width - 1),
@@ -573,9 +572,9 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
     fn attribute_declarations(&self) -> Vec<String> {
         let nets = || self.module.sections.iter().flat_map(|section| self.nets(&section.nets));
         let mut needed: Vec<&str> = Vec::new();
-        for wish in [Wish::Logic, Wish::Block, Wish::Dsp] {
-            if nets().any(|net| net.wish() == Some(wish)) {
-                needed.extend(Requests::vhdl_wish(wish).iter().map(|(attribute, _)| *attribute));
+        for request in [AttributeRequest::Logic, AttributeRequest::Block, AttributeRequest::Dsp] {
+            if nets().any(|net| net.request() == Some(request)) {
+                needed.extend(Requests::vhdl_values(request).iter().map(|(attribute, _)| *attribute));
             }
         }
         if self.memories().next().is_some() {
@@ -650,18 +649,18 @@ impl<'a> RomView<'a, Vhdl<'a>> {
         self.view.dialect.names.fresh(&self.rom.name, TYPE)
     }
 
-    /// Not `unsigned`: an array of those would give `&` a second meaning on every net.
+    /// Returns the element type of the array: not `unsigned`, as an array of these would overload `&` for all nets.
     fn subtype(&self) -> String {
         format!("std_logic_vector({} downto 0)", self.rom.word_width - 1)
     }
 
-    /// One for each address, with commas.
+    /// Returns the entry of each address, with commas.
     fn array(&self) -> Vec<String> {
         shared::with_commas(self.memory_words().map(|word| word.value).collect())
     }
 }
 
-/// A string of `width` binary digits.
+/// Returns a string of `width` binary digits.
 pub(super) fn binary(width: u32, value: u64) -> String {
     let mut digits = String::with_capacity(width as usize + 2);
     digits.push('"');

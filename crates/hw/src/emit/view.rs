@@ -1,10 +1,10 @@
-//! A planned file as the templates see it, as far as it is the same in every language.
+//! View of a planned file for the templates, independent of the language.
 //!
-//! A template walks modules, sections, nets, register groups, instances and outputs; what these are called and in which
-//! order they come is said here. How one thing is spelt is a matter of the [`Dialect`], which adds methods of its own
-//! to these types where its template asks for more.
+//! A template iterates over modules, sections, nets, register groups, instances and outputs; this module defines their
+//! names and their order. The [`Dialect`] defines the syntax, and adds methods to these types if its template needs
+//! more.
 
-use super::attributes::Wish;
+use super::attributes::AttributeRequest;
 use super::context::{Context, Printing};
 use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Group, Kind, Module, OutputSlice, Part, Plan, Section};
@@ -17,27 +17,27 @@ use alir_core::parallel;
 use askama::Template;
 use std::fmt;
 
-/// Spelling of a language.
+/// Syntax of a language.
 pub(super) trait Dialect: Copy {
     /// Beginning of a comment.
     const COMMENT: &'static str;
 
-    /// Where about the right side of an assignment begins.
+    /// Approximate column at which the right side of an assignment begins.
     const COLUMN: usize;
 
-    /// The type of a net of this width and sign, as its declaration has it.
+    /// Writes the type of a net of this width and sign for a declaration.
     fn net_type(self, line: &mut Line<'_>, width: u32, signed: bool);
 
-    /// Bits of a port of the module as they stand in an assignment.
+    /// Writes bits of a port of the module for an assignment.
     fn port_bits(line: &mut Line<'_>, port: &Port, lo: u32, taken: u32);
 
-    /// A constant word of a table.
+    /// Returns a constant word of a table.
     fn word(width: u32, word: u64) -> String;
 
-    /// Wiring as a whole right side of a target with this sign. Never empty.
+    /// Writes non-empty wiring as the right side of an assignment to a target with this sign.
     fn whole(view: &View<'_, Self>, line: &mut Line<'_>, pieces: &[Piece], signed: bool);
 
-    /// The right side of a net's assignment.
+    /// Writes the right side of a net's assignment.
     fn expression(view: &View<'_, Self>, line: &mut Line<'_>, net: NetId);
 
     /// Writes the driver of bits of an output port.
@@ -53,7 +53,7 @@ pub(super) struct View<'a, D> {
     pub(super) dialect: D,
 }
 
-/// A comment up to the end of the line.
+/// Returns a comment up to the end of the line.
 fn remark<'s, D: Dialect>(text: &'s str) -> Spelt<impl Fn(&mut Line<'_>) + use<'s, D>> {
     spelt(0, move |line| shared::remark(line, D::COMMENT, text))
 }
@@ -81,7 +81,7 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         remark::<D>(self.view.netlist.comment(self.net))
     }
 
-    /// The name of the layer that begins here.
+    /// Returns the name of the layer that begins with this net.
     pub(super) fn layer(&self) -> Option<&'a str> {
         let netlist: &'a Netlist = self.view.netlist;
         self.view.plan.layer_starts.get(&self.net).map(|&layer| netlist.layer_names()[layer as usize].as_str())
@@ -114,7 +114,7 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         })
     }
 
-    /// The instance that makes it, if it is read from a table in pieces.
+    /// Returns the instance of a table in pieces that drives the net.
     pub(super) fn table_instance(&self) -> Option<TableInstance> {
         let View { netlist, tables, .. } = self.view;
         let Cell::Rom { rom, addr: address } = netlist.net(self.net).cell else { return None };
@@ -125,26 +125,26 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         })
     }
 
-    /// Returns the request to synthesis for it.
-    pub(super) fn wish(&self) -> Option<Wish> {
+    /// Returns the synthesis attribute of the net.
+    pub(super) fn request(&self) -> Option<AttributeRequest> {
         let cell = self.view.netlist.net(self.net).cell;
         let tables = self.view.tables;
         let table = match cell {
             Cell::Rom { rom, .. } => match tables.forms[rom.0 as usize] {
-                Form::LogicFunction => Some(Wish::Logic),
-                // An array asks for itself.
-                Form::Memory if !tables.arrays[rom.0 as usize] => Some(Wish::Block),
+                Form::LogicFunction => Some(AttributeRequest::Logic),
+                // The array has the attribute itself.
+                Form::Memory if !tables.arrays[rom.0 as usize] => Some(AttributeRequest::Block),
                 Form::Memory | Form::Function | Form::Pieces => None,
             },
             _ => None,
         };
-        self.view.netlist.requests.wish(table, matches!(cell, Cell::Mul { .. }))
+        self.view.netlist.requests.request(table, matches!(cell, Cell::Mul { .. }))
     }
 }
 
 /// A table in pieces inside a module.
 pub(super) struct TableInstance {
-    /// The module that holds it.
+    /// The module of the table.
     pub(super) module: String,
     /// The name of the instance.
     pub(super) label: String,
@@ -152,14 +152,14 @@ pub(super) struct TableInstance {
     pub(super) address: Wiring,
 }
 
-/// A module, or what a language calls so.
+/// A module (Verilog) or an entity with its architecture (VHDL).
 #[derive(Clone, Copy)]
 pub(super) struct ModuleView<'a, D> {
     pub(super) view: View<'a, D>,
     pub(super) module: &'a Module,
 }
 
-/// The modules of a file.
+/// Returns the modules of a file.
 pub(super) fn modules<D: Dialect>(view: View<'_, D>) -> Vec<ModuleView<'_, D>> {
     view.plan.modules.iter().map(|module| ModuleView { view, module }).collect()
 }
@@ -169,7 +169,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         &self.module.name
     }
 
-    /// The name of the layer that the module is.
+    /// Returns the name of the layer that the module implements.
     pub(super) fn layer(&self) -> Option<&'a str> {
         let netlist: &'a Netlist = self.view.netlist;
         match self.module.part {
@@ -183,7 +183,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         nets.iter().map(move |&net| NetView { view, module, net })
     }
 
-    /// The nets that have a line of their own: a scalar port is read by its own name.
+    /// Returns the nets with a declaration. A scalar input port has none, as it is read by its port name.
     pub(super) fn declared(&self, nets: &'a [NetId]) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
         let netlist = self.view.netlist;
         self.nets(nets).filter(move |net| !netlist.is_scalar_port(net.net))
@@ -212,7 +212,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         self.module.instances.iter().map(move |&index| InstanceView { view, module: &view.plan.modules[index] })
     }
 
-    /// The elements of the output ports; none in a module of a stage.
+    /// Returns the elements of the output ports; none in a module of a stage.
     pub(super) fn outputs(&self) -> impl Iterator<Item = OutputView<'a, D>> + use<'a, D> {
         let view = self.view;
         let ports = if self.module.part == Part::Top { view.netlist.ports() } else { &[] };
@@ -227,7 +227,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
     }
 }
 
-/// The tables that a section is the first to read.
+/// Returns the tables whose first reader is in the section.
 fn section_roms<'a, D: Dialect + 'a>(
     view: View<'a, D>,
     section: &'a Section,
@@ -241,7 +241,7 @@ fn section_roms<'a, D: Dialect + 'a>(
     })
 }
 
-/// The lines of many nets, rendered in chunks on several threads. Each chunk is a template of its own.
+/// The lines of many nets, rendered in chunks on several threads. Each chunk is a separate template.
 pub(super) struct NetLines<'a, F> {
     nets: &'a [NetId],
     printing: Printing,
@@ -254,7 +254,7 @@ impl<'a, T: Template, F: Fn(&'a [NetId]) -> T + Sync> fmt::Display for NetLines<
         if threads <= 1 || self.nets.len() <= chunk {
             return (self.template)(self.nets).render_into(f).map_err(|_| fmt::Error);
         }
-        // A few chunks for each thread: enough to balance them, and little in memory.
+        // Four chunks for each thread balance the load and need little memory.
         for nets in self.nets.chunks(4 * threads * chunk) {
             let chunks: Vec<&[NetId]> = nets.chunks(chunk).collect();
             for lines in parallel::map(&chunks, threads, |nets| (self.template)(nets).render()) {
@@ -284,7 +284,7 @@ impl<'a, D: Dialect + 'a> SectionView<'a, D> {
         self.module.declared(&self.section.nets)
     }
 
-    /// The lines of [`SectionView::nets`], by a template for some of them.
+    /// Returns the lines of [`SectionView::nets`], rendered by a template for each chunk.
     pub(super) fn lines<T, F: Fn(ModuleView<'a, D>, &'a [NetId]) -> T>(
         &self,
         template: F,
@@ -419,7 +419,7 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
         remark::<D>(&self.rom.comment)
     }
 
-    /// The words that are there, in order, with `label` of their addresses.
+    /// Returns the words of the table in order, each with the `label` of its address.
     pub(super) fn words(&self, label: fn(u32, u64) -> String) -> impl Iterator<Item = Word> + use<'a, D> {
         let rom = self.rom;
         (0..).zip(&rom.words).map(move |(address, &word)| Word {
@@ -428,7 +428,7 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
         })
     }
 
-    /// One for each address.
+    /// Returns the word of each address.
     pub(super) fn memory_words(&self) -> impl Iterator<Item = Word> + use<'a, D> {
         let rom = self.rom;
         (0..=self.last_address()).map(move |address| {
@@ -442,7 +442,7 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
     }
 }
 
-/// The comment lines at the head of the file.
+/// Returns the header comment of the file.
 pub(super) fn head<D: Dialect>(netlist: &Netlist) -> Vec<String> {
     let generated = format!("{} Generated by alir2hdl {}", D::COMMENT, env!("CARGO_PKG_VERSION"));
     let line = |text: &String| match text.as_str() {

@@ -1,12 +1,12 @@
-//! Arithmetic on bits with a place: where shifts, signs and widths are worked out.
+//! Fixed-point arithmetic on nets, with explicit bit positions: computes all shifts, signs and widths.
 //!
-//! A [`Fixed`] is an exact integer of some weight: a run of bits, the position of its lowest one, and whether it
-//! continues upwards with zeros or with its top bit. Everything is done in the frame of the result: position 0 is the
-//! weight of the result's lowest bit, positions below it are what floor drops. So an alignment, in either direction
-//! and by any distance, is a change of one number, and a quantisation is [`Draft::window`].
+//! A [`Fixed`] is an exact scaled integer: bits, the position of the lowest one, and the signedness, which determines
+//! the bits above the top. Positions are relative to the result: position 0 is the weight of the result's lowest bit,
+//! and floor drops the positions below. So an alignment only changes the position, and a quantisation is
+//! [`Draft::window`].
 //!
-//! Each operation computes only what its arithmetic needs: bits that one operand alone reaches are wires, and no
-//! position at or above `top` is computed (the result's type wraps there).
+//! Each operation computes only the required bits: bits that only one operand has are wires, and no position at or
+//! above `top` is computed, as the type of the result wraps there.
 
 use super::builder::{Draft, repeat};
 use super::cell::{Cell, Piece, Wiring};
@@ -14,14 +14,14 @@ use super::options::{Compared, Fabric, Multipliers};
 use super::wiring::{EMPTY, part};
 use num_bigint::BigInt;
 
-/// An integer with a weight: `bits * 2^at`, the bits read as two's complement if `signed`.
+/// A scaled integer: `bits * 2^at`, the bits read as two's complement if `signed`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed {
-    /// The bits, low first. None at all: zero.
+    /// The bits, low first. Empty for zero.
     pub(super) bits: Wiring,
     /// Position of the lowest bit.
     pub(super) at: i64,
-    /// `true` if the top bit continues upwards; otherwise zeros do.
+    /// `true` if the bits are sign-extended; otherwise they are zero-extended.
     pub(super) signed: bool,
 }
 
@@ -29,7 +29,7 @@ impl Fixed {
     /// Zero.
     pub(super) const ZERO: Fixed = Fixed { bits: EMPTY, at: 0, signed: false };
 
-    /// First position above the bits.
+    /// Returns the first position above the bits.
     pub(super) fn top(self) -> i64 {
         self.at + i64::from(self.bits.width)
     }
@@ -43,7 +43,7 @@ impl Fixed {
         self.bits.width == 0
     }
 
-    /// Where it ends.
+    /// Returns the extent of the number.
     pub(super) fn extent(self) -> Extent {
         Extent { top: self.top(), signed: self.signed }
     }
@@ -54,12 +54,12 @@ impl Fixed {
     }
 }
 
-/// Where a number ends.
+/// Upper end of a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
-    /// First position above its bits.
+    /// First position above the bits.
     pub(super) top: i64,
-    /// `true` if the top bit continues upwards.
+    /// `true` if the number is sign-extended.
     pub(super) signed: bool,
 }
 
@@ -74,7 +74,7 @@ impl Extent {
         if self.top <= limit { self } else { Extent { top: limit, signed: false } }
     }
 
-    /// Where the sum or difference of two numbers ends, of which nothing at or above `limit` is computed.
+    /// Returns the extent of the sum or difference of two numbers, without positions at or above `limit`.
     pub(super) fn plus(self, other: Extent, minus: bool, limit: i64) -> Extent {
         let exact = match (self.signed || other.signed, minus) {
             (false, false) => self.top.max(other.top) + 1,
@@ -90,22 +90,22 @@ impl Extent {
 /// A bitwise operation on two wirings of equal width.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bitwise {
-    /// Both.
+    /// `a & b`.
     And,
-    /// Either.
+    /// `a | b`.
     Or,
-    /// One of the two.
+    /// `a ^ b`.
     Xor,
-    /// The first where this one-bit wiring is set, else the second.
+    /// The first operand if this one-bit wiring is set, otherwise the second.
     Select(Wiring),
 }
 
-/// Where a run of result bits comes from.
+/// Source of a run of result bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
-    /// Straight from wiring.
+    /// Wiring.
     Pass(Piece),
-    /// Computed from these; if `times` is not 1, one bit is computed and repeated.
+    /// Bits computed from two pieces; if `times` is not 1, one bit is computed and repeated.
     Compute {
         /// From the first operand.
         a: Piece,
@@ -117,7 +117,7 @@ pub(super) enum Source {
 }
 
 impl Draft {
-    /// Bits `lo .. lo + width` of a number that goes on for ever in both directions.
+    /// Returns bits `lo .. lo + width` of a number, extended on both sides.
     pub(super) fn window(&mut self, x: Fixed, lo: i64, width: u32) -> Wiring {
         let whole = x.at == lo && x.bits.width == width;
         if whole {
@@ -149,7 +149,7 @@ impl Draft {
         }
     }
 
-    /// A constant of this weight.
+    /// Returns the constant `value * 2^at`.
     pub(super) fn constant(&mut self, value: &BigInt, at: i64) -> Fixed {
         let negative = *value < BigInt::ZERO;
         // The bit length of a negative number's magnitude, and a sign; trimming makes it minimal.
@@ -181,7 +181,7 @@ impl Draft {
         Fixed { bits, at: x.at + i64::from(low), signed: x.signed && high == 0 }
     }
 
-    /// The number without the bits at or above `top`; what is above them is then meaningless.
+    /// Returns the number without the bits at or above `top`; the value above `top` is then meaningless.
     pub(super) fn below(&mut self, x: Fixed, top: i64) -> Fixed {
         if x.at >= top {
             return Fixed::ZERO;
@@ -193,7 +193,7 @@ impl Draft {
         Fixed { bits, at: x.at, signed: false }
     }
 
-    /// `a + b`, or `a - b`, right at all positions below `top`.
+    /// Returns `a + b`, or `a - b`, correct at all positions below `top`.
     pub(super) fn sum(&mut self, a: Fixed, b: Fixed, minus: bool, top: i64) -> Fixed {
         let (a, b) = (self.below(a, top), self.below(b, top));
         let (a, b) = (self.trimmed(a), self.trimmed(b));
@@ -206,7 +206,7 @@ impl Draft {
         if self.pool.is_const(a.bits) && self.pool.is_const(b.bits) {
             return self.constant_sum(a, b, minus);
         }
-        // Below `start` there is nothing to add: what `a` (or, in an addition, the lower one) has there passes through.
+        // Below `start` only one operand has bits (`a`, or in an addition the lower one); these pass through.
         let start = if minus || a.is_zero() { b.at } else { a.at.max(b.at) };
         let lower = if minus || a.at <= b.at { a } else { b };
         let other = if minus || a.at <= b.at { b } else { a };
@@ -223,7 +223,7 @@ impl Draft {
         self.above_passed(lower, upper)
     }
 
-    /// `upper` above the bits that `lower` has below it.
+    /// Returns `upper` joined with the bits of `lower` below it.
     pub(super) fn above_passed(&mut self, lower: Fixed, upper: Fixed) -> Fixed {
         if lower.is_zero() || lower.at >= upper.at {
             return upper;
@@ -234,8 +234,8 @@ impl Draft {
         Fixed { bits: self.pool.close(), at: lower.at, signed: upper.signed }
     }
 
-    /// `a - b` as a comparison, if only the sign of the difference lies at or above position 0 and a comparison is the
-    /// better form; for results of which nothing below is read.
+    /// Returns `a - b` as a comparison, if only the sign of the difference is at or above position 0 and a comparison
+    /// is cheaper. For results whose bits below position 0 are not read.
     pub(super) fn sign_of_difference(
         &mut self,
         a: Fixed,
@@ -254,7 +254,7 @@ impl Draft {
         if sign > 0 || (!a.signed && a.top() <= b.at) {
             return None;
         }
-        // What `a` has below `b` cannot make it smaller by a whole unit of `b`.
+        // Bits of `a` below the lowest bit of `b` do not affect the comparison.
         let width = (sign - b.at) as u32;
         if !fabric.compares(width, compared) {
             return None;
@@ -275,7 +275,7 @@ impl Draft {
         self.constant(&total, at)
     }
 
-    /// `-x`, right at all positions below `top`.
+    /// Returns `-x`, correct at all positions below `top`.
     pub(super) fn negated(&mut self, x: Fixed, top: i64) -> Fixed {
         let x = self.below(x, top);
         let x = self.trimmed(x);
@@ -285,7 +285,7 @@ impl Draft {
         if self.pool.is_const(x.bits) {
             return self.constant_sum(Fixed::ZERO, x, true);
         }
-        // The most negative number of a signed type has a negative one bit wider; so has every unsigned one.
+        // The negation needs one bit more: for the most negative signed number, and for the sign of an unsigned one.
         let exact = x.top() + 1;
         let end = exact.min(top);
         let width = (end - x.at) as u32;
@@ -346,16 +346,16 @@ impl Draft {
         Fixed { bits, at, signed: signed && width == exact }
     }
 
-    /// Returns `true` if two numbers are the same bits, wherever they are placed.
+    /// Returns `true` if two numbers have the same bits, at any positions.
     fn same(&self, a: Fixed, b: Fixed) -> bool {
         a.signed == b.signed && self.pool.pieces(a.bits) == self.pool.pieces(b.bits)
     }
 
-    /// A product with a factor of one bit, which is 0 or 1, or if signed 0 or -1.
+    /// Returns a product with a factor of one bit, which is 0 or 1, or 0 or -1 if signed.
     fn one_bit_product(&mut self, bit: Fixed, other: Fixed, top: i64) -> Fixed {
         let other = if bit.signed { self.negated(other, top) } else { self.below(other, top) };
         if other.is_zero() || self.pool.is_const(bit.bits) {
-            // Trimmed: the constant bit is a one.
+            // The number is trimmed, so a constant bit is a one.
             return other;
         }
         let zero = self.window(Fixed::ZERO, 0, other.bits.width);
@@ -363,7 +363,7 @@ impl Draft {
         Fixed { bits, ..other }
     }
 
-    /// A bitwise operation. Bits that need no gate are wires, and a run of equal bits is computed once.
+    /// Returns the result of a bitwise operation. Bits without a gate are wires; a run of equal bits is computed once.
     pub(super) fn bitwise(&mut self, op: Bitwise, a: Wiring, b: Wiring) -> Wiring {
         assert_eq!(a.width, b.width, "bitwise operands of different width");
         let op = match op {
@@ -399,14 +399,14 @@ impl Draft {
                     self.pool.push(if *times > 1 { repeat(bits, *times) } else { bits });
                     lo += width;
                 }
-                (Source::Compute { .. }, None) => unreachable!("what is computed has a net"),
+                (Source::Compute { .. }, None) => unreachable!("a computed run has a net"),
             }
         }
         self.sources = sources;
         self.pool.close()
     }
 
-    /// Splits two wirings of equal width into runs that can be treated alike.
+    /// Splits two wirings of equal width into runs with one kind of source.
     fn match_up(&self, op: Bitwise, a: Wiring, b: Wiring, sources: &mut Vec<Source>) {
         sources.clear();
         let (mut ia, mut ib, mut skip_a, mut skip_b) = (0, 0, 0, 0);
@@ -452,7 +452,7 @@ impl Draft {
         }
     }
 
-    /// The operand that a net computing these runs needs.
+    /// Returns the operand of the net that computes these runs.
     fn gather(&mut self, sources: &[Source], side: impl Fn(Piece, Piece) -> Piece) -> Wiring {
         self.pool.open();
         for source in sources {
@@ -463,7 +463,7 @@ impl Draft {
         self.pool.close()
     }
 
-    /// The complement of each bit.
+    /// Returns the complement of each bit.
     pub(super) fn complement(&mut self, a: Wiring) -> Wiring {
         if a.width == 0 {
             return a;
@@ -490,7 +490,7 @@ impl Draft {
         self.wire(1, Cell::ReduceOr { a })
     }
 
-    /// Returns one bit that is set if every bit is set; set for no bits at all.
+    /// Returns one bit that is set if every bit is set; it is set for empty wiring.
     pub(super) fn all(&mut self, a: Wiring) -> Wiring {
         if self.pool.pieces(a).iter().any(|p| matches!(p, Piece::Const { one: false, .. })) {
             return self.window(Fixed::ZERO, 0, 1);

@@ -18,7 +18,7 @@ pub struct PortId(pub u32);
 pub struct RomId(pub u32);
 
 impl NetId {
-    /// The index as a subscript.
+    /// Returns the index as `usize`.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -55,7 +55,7 @@ pub enum Piece {
 }
 
 impl Piece {
-    /// Number of bits.
+    /// Returns the number of bits.
     pub fn width(self) -> u32 {
         match self {
             Piece::Bits { width, .. } | Piece::Const { width, .. } => width,
@@ -63,7 +63,7 @@ impl Piece {
         }
     }
 
-    /// The net that the bits come from; nothing for constants.
+    /// Returns the net of the bits; `None` for constants.
     pub fn net(self) -> Option<NetId> {
         match self {
             Piece::Bits { net, .. } | Piece::Repeat { net, .. } => Some(net),
@@ -84,7 +84,7 @@ pub struct Wiring {
 }
 
 impl Wiring {
-    /// Number of bits.
+    /// Returns the number of bits.
     pub fn width(self) -> u32 {
         self.width
     }
@@ -132,7 +132,8 @@ pub enum Cell {
         /// Second operand.
         b: Wiring,
     },
-    /// `a + b + c` in one adder, the second and third subtracted where `minus` says so; all as wide as the net.
+    /// `a + b + c` in one adder, where `minus` marks the second and third operand as subtracted; all have the width of
+    /// the net.
     Three {
         /// First operand.
         a: Wiring,
@@ -223,7 +224,7 @@ pub enum Cell {
     Register {
         /// Next value; as wide as the net.
         d: Wiring,
-        /// One bit; the register holds while it is 0.
+        /// Clock enable, one bit; the register keeps its value while it is 0.
         enable: Option<Wiring>,
         /// Wins over `enable`.
         reset: Option<Reset>,
@@ -276,7 +277,7 @@ impl Cell {
     }
 }
 
-/// A net with the cell that makes it.
+/// A net with the cell that drives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Net {
     /// Number of bits, at least 1.
@@ -288,8 +289,8 @@ pub struct Net {
     pub cell: Cell,
     /// Pipeline stage in which it is computed, from 1; for a register, the stage that it ends (0: input register).
     pub stage: u32,
-    /// Which operation of the program it computes, by its index, for whoever maps figures back; nothing for registers,
-    /// ports and whatever belongs to no operation.
+    /// Index of the program's operation that the net computes, for reports by operation; `None` for registers, ports
+    /// and other nets without an operation.
     pub operation: Option<u32>,
     /// Which output element of the program it negates a value for, where it does.
     pub output: Option<u32>,
@@ -308,11 +309,10 @@ pub struct Rom {
     pub addr_width: u32,
     /// Bits of a word, 1 to 64.
     pub word_width: u32,
-    /// The words, low `word_width` bits each; at most `2^addr_width`; what is missing reads zero.
+    /// The words, low `word_width` bits each, at most `2^addr_width`; missing words read as zero.
     pub words: Vec<u64>,
-    /// `true` if it is a table of the model, or part of one, rather than the values of another operation, which are
-    /// logic
-    /// whatever is asked of tables.
+    /// `true` for a table of the model or a part of one; `false` for a table of another operation's values, which is
+    /// always logic.
     pub is_table: bool,
     /// A remark for the reader of the text.
     pub comment: String,
@@ -339,7 +339,7 @@ pub struct Port {
     pub width: u32,
     /// `true` if it is declared as a single bit rather than a vector of one (clock, reset, valid, enable).
     pub scalar: bool,
-    /// For an output: what drives it, as wide as the port.
+    /// Driver of an output port, with the width of the port.
     pub driver: Option<Wiring>,
 }
 
@@ -370,7 +370,7 @@ fn is_zero(clocks: &u32) -> bool {
 }
 
 impl Element {
-    /// The element's type.
+    /// Returns the type of the element.
     pub fn kif(&self) -> Kif {
         let sign = i32::from(self.signed);
         if self.width == 0 {
@@ -405,10 +405,9 @@ pub struct Interface {
     pub enable: Option<String>,
     /// Names of the valid ports, in and out.
     pub valid: Option<(String, String)>,
-    /// Name of the port that says when a sample is taken, where not every clock takes one.
+    /// Name of the port that is 1 in cycles in which a sample is accepted, for initiation intervals above one.
     pub ready: Option<String>,
-    /// `true` if it is a state machine: what it shows depends on all cycles since power-on, and `latency` tells
-    /// nothing.
+    /// `true` for a state machine, whose outputs depend on all cycles since power-on; `latency` has no meaning then.
     pub stateful: bool,
     /// Input elements in order.
     pub inputs: Vec<Element>,
@@ -417,9 +416,7 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Returns `true` if what it shows depends on more than the inputs of the latest clocks: on which clock since
-    /// power-on or
-    /// reset it is.
+    /// Returns `true` if the outputs depend on the number of cycles since power-on or reset.
     pub fn counts_clocks(&self) -> bool {
         self.stateful || self.initiation_interval > 1
     }
@@ -429,7 +426,7 @@ impl Interface {
         self.latency > 0 && self.initiation_interval == 1
     }
 
-    /// A combinational module of these elements, without controls.
+    /// Returns the interface of a combinational module with these elements, without controls.
     pub fn plain(top: impl Into<String>, inputs: Vec<Element>, outputs: Vec<Element>) -> Interface {
         Interface {
             top: top.into(),
@@ -463,14 +460,13 @@ pub struct Netlist {
     pub(crate) header: Vec<String>,
     /// Remark on each stage from 1 on, such as its delay; empty without remarks.
     pub(crate) stage_remarks: Vec<String>,
-    /// The nodes of the source network that operations were made for.
+    /// Nodes of the source network for which operations were created.
     pub(crate) layers: OperationLayers,
     /// Interface of the module.
     pub interface: Interface,
 }
 
-/// The nodes of a source network, and which of them the operations of the program were made for. Shown to people; no
-/// logic depends on it.
+/// Nodes of a source network, and the node of each operation of the program. For display only; no logic depends on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationLayers {
     /// Their names, printable ASCII. Empty for programs that were read from another source.
@@ -480,7 +476,7 @@ pub struct OperationLayers {
 }
 
 impl OperationLayers {
-    /// The layers of an optimised program whose operations stem from those that `layers` names.
+    /// Returns the layers of an optimised program, from the layers of the operations' origins.
     pub(super) fn new(model: &Model, layers: &Layers) -> OperationLayers {
         if layers.names().is_empty() {
             return OperationLayers::default();
@@ -493,44 +489,44 @@ impl OperationLayers {
     }
 }
 
-/// A line with question marks for what is not printable ASCII.
+/// Replaces all characters except printable ASCII by question marks.
 fn printable(line: &str) -> String {
     line.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '?' }).collect()
 }
 
 impl Netlist {
-    /// All nets, in topological order except for the operands of registers.
+    /// Returns all nets, in topological order except for the operands of registers.
     pub fn nets(&self) -> &[Net] {
         &self.nets
     }
 
-    /// One net.
+    /// Returns a net.
     pub fn net(&self, id: NetId) -> &Net {
         &self.nets[id.index()]
     }
 
-    /// The pieces of an operand, low bits first.
+    /// Returns the pieces of an operand, low bits first.
     pub fn pieces(&self, wiring: Wiring) -> &[Piece] {
         &self.pieces[wiring.start as usize..(wiring.start + wiring.len) as usize]
     }
 
-    /// The read-only memories.
+    /// Returns the read-only memories.
     pub fn roms(&self) -> &[Rom] {
         &self.roms
     }
 
-    /// The ports, in the order of declaration.
+    /// Returns the ports, in the order of declaration.
     pub fn ports(&self) -> &[Port] {
         &self.ports
     }
 
-    /// Name of a net.
+    /// Returns the name of a net.
     pub fn name(&self, id: NetId) -> &str {
         let (start, len) = self.net(id).name;
         &self.text[start as usize..(start + len) as usize]
     }
 
-    /// Remark on a net, possibly empty; one line, printable characters only.
+    /// Returns the comment on a net, possibly empty: one line of printable characters.
     pub fn comment(&self, id: NetId) -> &str {
         let (start, len) = self.net(id).comment;
         &self.text[start as usize..(start + len) as usize]
@@ -547,13 +543,13 @@ impl Netlist {
         self.header.splice(at..at, lines);
     }
 
-    /// Returns the names of the nodes of the source network that operations were made for.
+    /// Returns the names of the source network's nodes with operations.
     pub fn layer_names(&self) -> &[String] {
         &self.layers.names
     }
 
-    /// The layer of each net: the latest among that of its operation and those of the nets that it reads, so that no
-    /// layer reads a later one. Inputs and constants have none. Empty if there are no layers.
+    /// Returns the layer of each net: the latest of the layer of its operation and those of the nets that it reads, so
+    /// that no layer reads a later one. Inputs and constants have no layer. Empty without layers.
     pub(crate) fn layers_of_nets(&self) -> Vec<Option<u32>> {
         if self.layers.names.is_empty() {
             return Vec::new();
@@ -563,7 +559,7 @@ impl Netlist {
             _ => self.layers.by_operation.get(net.operation? as usize).copied().flatten(),
         };
         let mut layers: Vec<Option<u32>> = self.nets.iter().map(own).collect();
-        // Registers may stand before what they read.
+        // Registers may precede the nets that they read.
         let mut changes = true;
         while changes {
             changes = false;
@@ -580,34 +576,34 @@ impl Netlist {
         layers
     }
 
-    /// With a remark on each stage from 1 on, which follows the stage's heading.
+    /// Sets a comment on each stage from 1 on, which follows the heading of the stage.
     pub fn with_stage_remarks(self, stage_remarks: Vec<String>) -> Netlist {
         Netlist { stage_remarks, ..self }
     }
 
-    /// Lines for the head of the file; printable characters only.
+    /// Returns the lines of the header comment; printable characters only.
     pub fn header(&self) -> &[String] {
         &self.header
     }
 
-    /// With one more line for the head of the file; what is not printable ASCII becomes a question mark.
+    /// Appends a line to the header comment; all characters except printable ASCII become question marks.
     pub fn with_remark(mut self, line: &str) -> Netlist {
         self.header.push(printable(line));
         self
     }
 
-    /// With lines at the beginning of the head of the file, as [`Netlist::with_remark`] adds them at its end.
+    /// Inserts lines at the beginning of the header comment, with the same replacement as [`Netlist::with_remark`].
     pub fn with_head(mut self, lines: &[String]) -> Netlist {
         self.header.splice(0..0, lines.iter().map(|line| printable(line)));
         self
     }
 
-    /// Bits of all registers, valid flags included.
+    /// Returns the number of bits of all registers, including valid flags.
     pub fn register_bits(&self) -> u64 {
         self.stage_register_bits().iter().sum()
     }
 
-    /// Bits of the registers that an output port reads directly.
+    /// Returns the number of bits of the registers that an output port reads directly.
     pub fn output_register_bits(&self) -> u64 {
         let mut read: FxHashSet<NetId> = FxHashSet::default();
         let outputs = self.ports().iter().filter(|port| port.direction == Direction::Out);
@@ -618,7 +614,8 @@ impl Netlist {
         read.iter().filter(is_register).map(|id| u64::from(self.net(*id).width)).sum()
     }
 
-    /// Bits of the registers that end each stage, from index 0 (input registers) to the last stage that has any.
+    /// Returns the number of register bits at the end of each stage, from index 0 (input registers) to the last stage
+    /// that has any.
     pub fn stage_register_bits(&self) -> Vec<u64> {
         let mut bits = Vec::new();
         for net in self.nets() {

@@ -1,7 +1,7 @@
 //! Names, comments and the header comment of an RTL file.
 //!
-//! Names come from the operation's place in the file that was read ([`alir_core::ir::Node::origin`]), so that neither
-//! optimisation nor another stage count renames other nets.
+//! Names contain the index of the operation in the input file ([`alir_core::ir::Node::origin`]), so that neither
+//! optimisation nor another stage count renames nets.
 
 use super::builder::Owner;
 use super::cell::{Element, Interface, Netlist};
@@ -12,35 +12,35 @@ use alir_opt::schedule::Schedule;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
-/// Why a describer is never asked for [`Owner::Object`].
-const NO_OBJECTS: &str = "the named elements of a state machine are described there";
+/// Reason for which a describer does not handle [`Owner::Object`].
+const NO_OBJECTS: &str = "the lowering of state machines describes their elements";
 
 /// Writes names and comments into the netlist's text pool.
 pub(super) struct Describer<'a> {
     model: &'a Model,
     text: String,
     scheme: Scheme,
-    /// Names that do not follow the scheme.
+    /// Names that others have, and that do not follow the scheme.
     taken: Vec<String>,
     /// Origin of each operation; empty if every operation is its own origin.
     origins: Vec<u32>,
-    /// For each operation the number of earlier ones with its origin; empty if all are 0.
+    /// Number of earlier operations with the same origin, for each operation; empty if all are 0.
     repeated: Vec<u32>,
     /// Number of memories that are named by each operation.
     memories: FxHashMap<u32, u32>,
     /// Names of operations that have one in the source, by origin.
     labels: FxHashMap<u32, String>,
-    /// Numbers of the operations in names, by where they stem from; empty: their own.
+    /// Numbers of the operations in names, by origin; empty if they are the origins.
     numbers: Vec<u32>,
     /// `true` if comments state the number of an input.
     numbers_inputs: bool,
     layers: Layers,
-    /// Beginning of the names of operations of each layer; empty without layers.
+    /// Prefix of the names of operations of each layer; empty without layers.
     layer_prefixes: Vec<String>,
 }
 
 impl<'a> Describer<'a> {
-    /// A describer whose names differ from all of `taken`.
+    /// Returns a describer whose names differ from all of `taken`.
     pub(super) fn new(model: &'a Model, taken: Vec<&str>) -> Describer<'a> {
         Describer {
             model,
@@ -79,38 +79,38 @@ impl<'a> Describer<'a> {
         Describer { labels: named, numbers, layers, layer_prefixes, ..Describer::new(model, taken) }
     }
 
-    /// A describer of a part of something larger: the names of its scheme all begin with `prefix`.
+    /// Returns a describer for a part of a design, whose names all begin with `prefix`.
     pub(super) fn with_prefix(model: &'a Model, prefix: String) -> Describer<'a> {
         Describer { scheme: Scheme::with_prefix(prefix), ..Describer::new(model, Vec::new()) }
     }
 
-    /// Returns the describer with comments that do not number inputs: those of logic that the source does not have.
+    /// Returns the describer without numbers of inputs in comments, for logic that is not in the source.
     pub(super) fn without_input_numbers(self) -> Describer<'a> {
         Describer { numbers_inputs: false, ..self }
     }
 
-    /// Exchanges the text pool: parts of a whole write into one.
+    /// Swaps the text pool, so that all parts of a design write into one pool.
     pub(super) fn swap_text(&mut self, text: &mut String) {
         std::mem::swap(&mut self.text, text);
     }
 
-    /// The text pool.
+    /// Returns the text pool.
     pub(super) fn into_text(self) -> String {
         self.text
     }
 
-    /// The operation of the source that this one stems from.
+    /// Returns the origin of an operation: its index in the source.
     fn origin(&self, id: ValueId) -> u32 {
         self.origins.get(id.index()).copied().unwrap_or(id.0)
     }
 
-    /// The text written since `start`, as the netlist refers to it.
+    /// Returns the range of the text written since `start`.
     fn since(&self, start: usize) -> (u32, u32) {
         let index = |n: usize| u32::try_from(n).expect("less than 4 GiB of names and comments");
         (index(start), index(self.text.len() - start))
     }
 
-    /// Name of a net, or of the register that holds it at the end of a stage.
+    /// Writes the name of a net, or of its pipeline register at the end of a stage.
     pub(super) fn name(&mut self, owner: Owner, helper: u32, boundary: Option<u32>) -> (u32, u32) {
         let start = self.text.len();
         self.text.push_str(self.scheme.prefix());
@@ -137,7 +137,7 @@ impl<'a> Describer<'a> {
         push_decimal(&mut self.text, number.into());
     }
 
-    /// An operation's name without the scheme's prefix.
+    /// Appends an operation's name without the scheme's prefix.
     fn push_value(&mut self, id: ValueId) {
         if !self.labels.contains_key(&self.origin(id)) {
             self.push_layer(id);
@@ -145,6 +145,7 @@ impl<'a> Describer<'a> {
         self.push_short(id);
     }
 
+<<<<<<< HEAD
     /// Appends the prefix of the layer of an operation, if any.
     fn push_layer(&mut self, id: ValueId) {
         if let Some(layer) = self.layers.layer(self.origin(id) as usize) {
@@ -153,6 +154,9 @@ impl<'a> Describer<'a> {
     }
 
     /// An operation's name without its layer, for remarks.
+=======
+    /// Appends an operation's name without its layer, for comments.
+>>>>>>> h24
     fn push_short(&mut self, id: ValueId) {
         match self.labels.get(&self.origin(id)) {
             Some(label) => {
@@ -180,12 +184,12 @@ impl<'a> Describer<'a> {
         }
     }
 
-    /// Lines for the head of the file.
+    /// Returns the lines of the header comment.
     pub(super) fn header(&self, schedule: &Schedule, interface: &Interface) -> Vec<String> {
         header(self.model, schedule, interface, !self.layer_prefixes.is_empty())
     }
 
-    /// Name of the net that a control port drives.
+    /// Writes the name of the net that a control port drives.
     pub(super) fn control_name(&mut self, port: &str) -> (u32, u32) {
         let taken: Vec<&str> = self.taken.iter().map(String::as_str).collect();
         let name = unique(&format!("{port}_net"), &taken);
@@ -195,7 +199,7 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    /// Name of the valid flag at the end of a stage.
+    /// Writes the name of the valid flag at the end of a stage.
     pub(super) fn valid_name(&mut self, boundary: u32) -> (u32, u32) {
         let start = self.text.len();
         self.text.push_str(self.scheme.prefix());
@@ -204,6 +208,7 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
+<<<<<<< HEAD
     /// Name of the next memory whose first reader is this operation: `rom17` for operation 17.
     pub(super) fn rom_name(&mut self, reader: Owner) -> String {
         let Owner::Op(op) = reader else { unreachable!("only operations read memories") };
@@ -215,12 +220,24 @@ impl<'a> Describer<'a> {
         if *earlier > 0 {
             self.text.push('_');
             push_letters(&mut self.text, *earlier);
+=======
+    /// Returns the name of the next memory of a table, or of products.
+    pub(super) fn rom_name(&mut self, origin: Origin) -> String {
+        let number = self.memories.entry(origin).or_default();
+        let mut name = match origin {
+            Origin::Table(table) => format!("{}rom{table}", self.scheme.prefix()),
+            Origin::Product => format!("{}rom_product", self.scheme.prefix()),
+        };
+        if *number > 0 {
+            name.push('_');
+            push_letters(&mut name, *number);
+>>>>>>> h24
         }
         *earlier += 1;
         self.text.split_off(start)
     }
 
-    /// The empty comment.
+    /// Returns the empty comment.
     pub(super) fn no_comment(&self) -> (u32, u32) {
         (0, 0)
     }
@@ -238,7 +255,7 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    /// Returns the comment of a helper net that names its owner, where no other net does.
+    /// Returns the comment of a helper net that names its owner, if no other net does.
     pub(super) fn helper_comment(&mut self, owner: Owner) -> (u32, u32) {
         let start = self.text.len();
         self.text.push_str("part of ");
@@ -246,7 +263,7 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    /// Which bits of an owner's value, or of a helper, a register holds, if not all.
+    /// Returns the comment of a register with the stored bits of the owner's value or helper; empty for all bits.
     pub(super) fn held_comment(
         &mut self,
         owner: Owner,
@@ -286,7 +303,8 @@ impl<'a> Describer<'a> {
         }
     }
 
-    /// Width of an owner's value; for an output that of its port, which may be less than that of what is negated.
+    /// Returns the width of an owner's value; for an output that of its port, which may be less than that of the
+    /// operand of its negation.
     pub(super) fn value_width(&self, owner: Owner) -> u32 {
         match owner {
             Owner::Op(op) => self.model.kif(ValueId(op)).width(),
@@ -303,7 +321,7 @@ impl<'a> Describer<'a> {
         self.text.push(' ');
         match &node.op {
             Op::Input { input } if self.numbers_inputs => push_decimal(&mut self.text, (*input).into()),
-            // Without the space after the noun.
+            // Removes the space after the noun.
             Op::Input { .. } => _ = self.text.pop(),
             Op::Const { value } => self.push_real(value, node.interval.frac),
             // The number of a table would change with every table inserted before it.
@@ -328,7 +346,7 @@ impl<'a> Describer<'a> {
                 self.push_scaled(*on_false, *shift);
             }
             Op::Sum { terms } => {
-                /// A line has to end somewhere.
+                /// Maximum number of terms in a comment.
                 const MOST: usize = 8;
                 for (k, term) in terms.iter().take(MOST).enumerate() {
                     self.text.push_str(match (k, term.neg) {
@@ -348,7 +366,7 @@ impl<'a> Describer<'a> {
         self.push_interval(&node.interval);
     }
 
-    /// As [`Kif`] is displayed; written by hand, because every net has one.
+    /// Appends a type like the `Display` of [`Kif`], without `std::fmt`, which is slower: every net has a type.
     fn push_kif(&mut self, kif: Kif, kept: &str) {
         self.text.push_str(", ");
         self.text.push_str(kept);
@@ -388,9 +406,9 @@ impl<'a> Describer<'a> {
         self.text.push(']');
     }
 
-    /// `code * 2^-frac`, in decimal where that is exact and short.
+    /// Appends `code * 2^-frac`, in decimal if that is exact and short.
     fn push_real(&mut self, code: &Code, frac: i32) {
-        /// Digits after the point at most.
+        /// Maximum number of digits after the point.
         const DIGITS: i32 = 12;
         match code.to_i64() {
             Some(0) => self.text.push('0'),
@@ -414,7 +432,7 @@ impl<'a> Describer<'a> {
                 self.push_signed(code << -frac);
             }
             _ if code.to_i64().is_none() && code.to_big().bits() > 128 => {
-                // Hundreds of digits tell less than their number.
+                // The magnitude is more readable than hundreds of digits.
                 let _ = write!(self.text, "about 2^{}", code.to_big().bits() as i64 - i64::from(frac));
             }
             _ => {
@@ -441,9 +459,9 @@ fn noun(op: &Op) -> &'static str {
     }
 }
 
-/// Appends the bits of some runs, each from its first to before its second number.
+/// Appends runs of bits, given as half-open ranges.
 pub(super) fn push_runs(text: &mut String, runs: impl Iterator<Item = (u32, u32)>) {
-    /// Most runs that are listed.
+    /// Maximum number of listed runs.
     const MOST: usize = 6;
     let mut runs = runs.peekable();
     let single = runs.peek().is_some_and(|r| r.1 - r.0 == 1);
@@ -472,7 +490,7 @@ fn origins(model: &Model) -> Vec<u32> {
     model.nodes().iter().map(|n| n.origin).collect()
 }
 
-/// For each operation how many earlier ones have its origin; empty if none has.
+/// Returns the number of earlier operations with the same origin for each operation; empty if all are 0.
 fn repeated_origins(model: &Model) -> Vec<u32> {
     if model.nodes().windows(2).all(|w| w[0].origin < w[1].origin) {
         return Vec::new();
@@ -489,13 +507,12 @@ fn repeated_origins(model: &Model) -> Vec<u32> {
         .collect()
 }
 
-/// Which operation of its origin this one is, from 2 on: what its name ends with.
+/// Returns the position of an operation among those with its origin, from 2 on, which is the suffix of its name.
 fn repetition(repeated: &[u32], index: usize) -> Option<u64> {
     repeated.get(index).filter(|&&earlier| earlier > 0).map(|&earlier| u64::from(earlier) + 1)
 }
 
-/// Returns the names of signals of each operation's value, or their beginnings, in RTL of a program without labels: by
-/// the place where it stems from.
+/// Returns the names, or their prefixes, of the signals of each operation's value in RTL of a program without labels.
 pub fn stems(model: &Model) -> Vec<String> {
     let repeated = repeated_origins(model);
     let stem = |(index, node): (usize, &alir_core::ir::Node)| match repetition(&repeated, index) {

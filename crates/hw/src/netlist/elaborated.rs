@@ -197,8 +197,8 @@ mod tests {
             let netlist = lower(&built, &schedule, &options);
             let mut rtl = rtl(&netlist);
             let request = Request { latency: Some(netlist.interface.latency), ..Request::default() };
-            let judge = |rtl: &Rtl| prove(&model, rtl, &request, Box::new(Embedded)).0.verdict;
-            assert_eq!(judge(&rtl), Verdict::Proved, "seed {seed}");
+            let verdict_of = |rtl: &Rtl| prove(&model, rtl, &request, Box::new(Embedded)).0.verdict;
+            assert_eq!(verdict_of(&rtl), Verdict::Proved, "seed {seed}");
             // One bit of the outputs the other way round.
             let Some(&port) = rtl.outputs.iter().find(|s| rtl.signal(**s).name == "model_out") else { continue };
             let (_, word) = rtl.signal(port).wires[0];
@@ -206,7 +206,7 @@ mod tests {
             let flip = rtl.constant(one << (seed as u32 % width), width);
             let changed = rtl.binary(Binary::Xor, word, flip);
             rtl.signal_mut(port).wires[0].1 = changed;
-            assert!(matches!(judge(&rtl), Verdict::Differs { .. }), "seed {seed}");
+            assert!(matches!(verdict_of(&rtl), Verdict::Differs { .. }), "seed {seed}");
             differ += 1;
         }
         assert!(differ > 30, "only {differ} could be changed");
@@ -254,9 +254,9 @@ mod tests {
             let options = Options { fabric, ..Options::default() };
             let netlist = lower(&built, &alir_opt::schedule::random(&built, 3, false, seed), &options);
             let request = Request { latency: Some(netlist.interface.latency), ..Request::default() };
-            let judge = |rtl: &Rtl| prove(&model, rtl, &request, Box::new(Embedded)).0.verdict;
+            let verdict_of = |rtl: &Rtl| prove(&model, rtl, &request, Box::new(Embedded)).0.verdict;
             let mut rtl = rtl(&netlist);
-            assert_eq!(judge(&rtl), Verdict::Proved, "seed {seed}: {a:?} times {b:?}");
+            assert_eq!(verdict_of(&rtl), Verdict::Proved, "seed {seed}: {a:?} times {b:?}");
             // The bit below the top counts twice: only some inputs tell.
             let port = rtl.outputs[0];
             let (_, word) = rtl.signal(port).wires[0];
@@ -265,7 +265,7 @@ mod tests {
             let bit = rtl.binary(Binary::And, word, mask);
             let changed = rtl.binary(Binary::Add, word, bit);
             rtl.signal_mut(port).wires[0].1 = changed;
-            assert!(matches!(judge(&rtl), Verdict::Differs { .. }), "seed {seed}");
+            assert!(matches!(verdict_of(&rtl), Verdict::Differs { .. }), "seed {seed}");
         }
         assert!(cut > 20, "only {cut} were cut");
     }

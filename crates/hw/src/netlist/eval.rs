@@ -1,22 +1,22 @@
-//! A cycle-accurate evaluator of netlists, any width.
+//! A cycle-accurate evaluator of netlists of any width.
 //!
-//! It reads cells literally, each as its documentation says, and shares nothing with lowering: a difference from the
+//! It implements the documented semantics of each cell, and shares no code with lowering: a difference from the
 //! reference interpreter is a bug of lowering, and a difference from a simulator is a bug of the code generator.
-//! Registers without power-on value start as 0 (a simulator would start them as X); a two-valued evaluator cannot show
-//! the difference, so tests flush a pipeline before they compare.
+//! Registers without a power-on value start as 0 (as X in a simulator). A two-valued evaluator cannot represent X, so
+//! tests flush a pipeline before they compare.
 //!
-//! Nets of at most 64 bits whose operands are no wider are evaluated in machine words; everything else in [`BigUint`]s.
-//! Tests compare the two.
+//! Nets of at most 64 bits whose operands are no wider are evaluated in machine words, all others as [`BigUint`]. Tests
+//! compare the two.
 
 use super::cell::{Cell, Direction, Element, Net, NetId, Netlist, Piece, PortId, Wiring};
 use num_bigint::{BigInt, BigUint};
 use num_traits::{One, ToPrimitive, Zero};
 
-/// Evaluates a netlist clock by clock.
+/// Evaluator of a netlist, cycle by cycle.
 #[derive(Clone, Debug)]
 pub struct Evaluator<'a> {
     netlist: &'a Netlist,
-    /// Values of all nets, 64 bits a word, each net beginning a new word.
+    /// Values of all nets in 64-bit words; each net begins a new word.
     words: Vec<u64>,
     /// First word of each net.
     base: Vec<u32>,
@@ -24,22 +24,22 @@ pub struct Evaluator<'a> {
     ports: Vec<BigUint>,
     /// Next values of the registers, in order.
     next: Vec<u64>,
-    /// `true` if everything is computed in [`BigUint`]s.
+    /// `true` if all nets are computed as [`BigUint`].
     plain: bool,
 }
 
 impl<'a> Evaluator<'a> {
-    /// An evaluator at power-on: every input 0, every register its power-on value or 0.
+    /// Returns an evaluator at power-on: every input is 0, every register has its power-on value or 0.
     pub fn new(netlist: &'a Netlist) -> Evaluator<'a> {
-        Evaluator::with_road(netlist, false)
+        Evaluator::at_power_on(netlist, false)
     }
 
-    /// Like [`Evaluator::new`], but without the fast path, which is checked against this.
+    /// Like [`Evaluator::new`], but without the fast path; the reference for tests of the fast path.
     pub fn plain(netlist: &'a Netlist) -> Evaluator<'a> {
-        Evaluator::with_road(netlist, true)
+        Evaluator::at_power_on(netlist, true)
     }
 
-    fn with_road(netlist: &'a Netlist, plain: bool) -> Evaluator<'a> {
+    fn at_power_on(netlist: &'a Netlist, plain: bool) -> Evaluator<'a> {
         let mut base = Vec::with_capacity(netlist.nets().len());
         let mut total = 0u32;
         for net in netlist.nets() {
@@ -109,7 +109,7 @@ impl<'a> Evaluator<'a> {
         self.big(port.driver.expect("an output port is driven"))
     }
 
-    /// The codes of the output elements, after [`Evaluator::settle`].
+    /// Returns the raw integer values of the output elements, after [`Evaluator::settle`].
     pub fn outputs(&self) -> Vec<BigInt> {
         let mut shown: Option<(&str, BigUint)> = None;
         let mut codes = Vec::with_capacity(self.netlist.interface.outputs.len());
@@ -125,13 +125,13 @@ impl<'a> Evaluator<'a> {
         codes
     }
 
-    /// The value of a net.
+    /// Returns the value of a net.
     pub fn value(&self, net: NetId) -> BigUint {
         let width = self.netlist.net(net).width;
         self.slice(net, 0, width)
     }
 
-    /// Computes every net from the ports and registers as they are.
+    /// Computes every net from the current values of ports and registers.
     pub fn settle(&mut self) {
         let netlist = self.netlist;
         for (index, net) in netlist.nets().iter().enumerate() {
@@ -146,13 +146,13 @@ impl<'a> Evaluator<'a> {
                 }
             }
         }
-        // An asynchronous reset does not wait for the clock, and what it changes has to settle.
+        // An asynchronous reset changes registers immediately, so the nets are computed again.
         if self.reset() {
             self.settle();
         }
     }
 
-    /// One rising edge of the clock, and everything settled before and after it.
+    /// Evaluates one rising edge of the clock, and all nets before and after it.
     pub fn tick(&mut self) {
         self.settle();
         let netlist = self.netlist;
@@ -187,8 +187,9 @@ impl<'a> Evaluator<'a> {
         self.settle();
     }
 
-    /// Applies codes, lets the clock rise once if the module has one, and gives the codes of the outputs after that.
-    /// With a latency of `n` clocks, the result of one call's inputs is what the `n`-th call gives, that one counted.
+    /// Applies inputs as raw integer values, evaluates one clock edge if the module has a clock, and returns the
+    /// outputs. With a latency of `n` clocks, the `n`-th call, counted from the one with the inputs, returns their
+    /// result.
     ///
     /// # Panics
     /// If there are not as many codes as elements.
@@ -233,7 +234,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Bits of a net.
+    /// Returns bits of a net.
     fn slice(&self, net: NetId, lo: u32, width: u32) -> BigUint {
         let base = self.base[net.index()] as usize;
         let words = &self.words[base..base + self.netlist.net(net).width.div_ceil(64) as usize];
@@ -241,7 +242,7 @@ impl<'a> Evaluator<'a> {
         (BigUint::new(digits) >> lo) & ((BigUint::one() << width) - 1u32)
     }
 
-    /// The value of an operand.
+    /// Returns the value of an operand.
     fn big(&self, wiring: Wiring) -> BigUint {
         if wiring.width() <= 64 && !self.plain {
             return BigUint::from(self.small(wiring));
@@ -260,7 +261,7 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    /// The value of an operand of at most 64 bits.
+    /// Returns the value of an operand of at most 64 bits.
     fn small(&self, wiring: Wiring) -> u64 {
         let mut value = 0;
         let mut at = 0;
@@ -269,7 +270,7 @@ impl<'a> Evaluator<'a> {
                 Piece::Bits { net, lo, width } => {
                     let word = (self.base[net.index()] + lo / 64) as usize;
                     let low = self.words[word] >> (lo % 64);
-                    // The rest of a slice that crosses a word.
+                    // High bits of a slice that crosses a word boundary.
                     let high = match lo % 64 + width > 64 {
                         true => self.words[word + 1] << (64 - lo % 64),
                         false => 0,
@@ -288,7 +289,7 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    /// The value of a net in machine words, not yet cut to its width; nothing if it needs more.
+    /// Computes a net in machine words, before truncation to its width; `None` if it needs more than 64 bits.
     fn fast(&self, net: &Net) -> Option<u64> {
         if net.width > 64 {
             return None;
@@ -315,7 +316,7 @@ impl<'a> Evaluator<'a> {
                 extend(a)?.wrapping_mul(extend(b)?) as u64
             }
             Cell::Less { a, b, signed } => {
-                // Read with the sign bit turned, two's complement is in the order of unsigned numbers.
+                // With an inverted sign bit, two's complement has the order of unsigned numbers.
                 let turn = if signed { 1u64 << (a.width() - 1).min(63) } else { 0 };
                 u64::from((narrow(a)? ^ turn) < (narrow(b)? ^ turn))
             }
@@ -336,7 +337,7 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    /// The value of a net, not yet cut to its width.
+    /// Computes a net exactly, before truncation to its width.
     fn exact(&self, net: &Net) -> BigUint {
         let modulus = || BigUint::one() << net.width;
         match net.cell {
@@ -355,11 +356,11 @@ impl<'a> Evaluator<'a> {
                     let negative = signed && value.bit(u64::from(x.width()) - 1);
                     if negative { value - (BigInt::one() << x.width()) } else { value }
                 };
-                // Modulo the net's width, of which a negative product has a positive representative.
+                // Reduced modulo `2^width`, which makes a negative product positive.
                 let product = extend(a) * extend(b);
                 let modulus = BigInt::from(modulus());
                 let low = ((product % &modulus) + &modulus) % &modulus;
-                low.to_biguint().expect("a remainder made positive")
+                low.to_biguint().expect("the remainder is not negative")
             }
             Cell::Less { a, b, signed } => {
                 let turn = if signed { BigUint::one() << (a.width() - 1) } else { BigUint::ZERO };
@@ -392,7 +393,7 @@ fn ones(width: u32) -> u64 {
     if width == 0 { 0 } else { u64::MAX >> (64 - width) }
 }
 
-/// The code of an element on a port.
+/// Returns the raw integer value of an element on a port.
 fn code(port: &BigUint, element: &Element) -> BigInt {
     let bits = (port >> element.lsb) & ((BigUint::one() << element.width) - 1u32);
     let code = BigInt::from(bits);

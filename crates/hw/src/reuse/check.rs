@@ -4,7 +4,7 @@
 //! uses at that phase, from values that exist and are still stored; the result is complete and stays for as many cycles
 //! as the interval. The checker of bit-serial plans follows the bit-serial parts.
 
-use super::{Base, Group, Inputs, Instance, Outlet, Plan, Region, Storage, Store, free, origin, serial};
+use super::{Base, Group, Inputs, Instance, OutputPort, Plan, Region, Storage, Store, free, origin, serial};
 use alir_core::ir::{Model, Op, Output, ValueId};
 use alir_core::num::Kif;
 use alir_opt::passes;
@@ -17,14 +17,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// # Errors
 /// The first rule that is broken.
 pub fn check(model: &Model, plan: &Plan) -> Result<(), String> {
-    let judge = Judge { model, plan, free: free(model), exact: passes::exact_sums(model) };
-    judge.shape()?;
-    judge.beats()?;
-    let mut made = judge.blocks()?;
-    judge.regions(&mut made)?;
-    judge.births(&made)?;
-    judge.reads()?;
-    judge.outputs()
+    let checker = Checker { model, plan, free: free(model), exact: passes::exact_sums(model) };
+    checker.shape()?;
+    checker.beats()?;
+    let mut made = checker.blocks()?;
+    checker.regions(&mut made)?;
+    checker.births(&made)?;
+    checker.reads()?;
+    checker.outputs()
 }
 
 /// A sum: a coefficient for each value, as a number times a power of two, and a constant.
@@ -134,14 +134,14 @@ fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
 
 /// Where a value is made.
 #[derive(Clone, Copy)]
-struct Made {
+struct ImplementedBlock {
     /// The first clock in which a register shows it.
     born: u32,
     /// The group, the unit and the output of the template; `None` for bit-serial values.
     behind: Option<(usize, u32, usize)>,
 }
 
-struct Judge<'a> {
+struct Checker<'a> {
     model: &'a Model,
     plan: &'a Plan,
     free: Vec<bool>,
@@ -167,7 +167,7 @@ fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }
 
-impl Judge<'_> {
+impl Checker<'_> {
     fn shape(&self) -> Result<(), String> {
         let plan = self.plan;
         ensure(plan.interval >= 2, || format!("interval {}", plan.interval))?;
@@ -193,7 +193,7 @@ impl Judge<'_> {
     }
 
     /// Every block is the program's, and alone on its unit at its phase. Gives where each value is made.
-    fn blocks(&self) -> Result<FxHashMap<ValueId, Made>, String> {
+    fn blocks(&self) -> Result<FxHashMap<ValueId, ImplementedBlock>, String> {
         let mut made = FxHashMap::default();
         for (number, group) in self.plan.groups.iter().enumerate() {
             let mut used = FxHashSet::default();
@@ -211,7 +211,7 @@ impl Judge<'_> {
                 for (k, &v) in instance.outputs.iter().enumerate() {
                     let source = group.template.outputs()[k].source.ok_or("an output without a source")?;
                     let born = instance.start + group.stage[source.index()] + 1;
-                    let made_here = Made { born, behind: Some((number, instance.unit, k)) };
+                    let made_here = ImplementedBlock { born, behind: Some((number, instance.unit, k)) };
                     ensure(made.insert(v, made_here).is_none(), || format!("{v} is made twice"))?;
                 }
             }
@@ -220,11 +220,11 @@ impl Judge<'_> {
     }
 
     /// Every region computes what the program says, from registers that hold it long enough. Adds what they make.
-    fn regions(&self, made: &mut FxHashMap<ValueId, Made>) -> Result<(), String> {
+    fn regions(&self, made: &mut FxHashMap<ValueId, ImplementedBlock>) -> Result<(), String> {
         for (number, region) in self.plan.regions.iter().enumerate() {
             self.region(region).map_err(|why| format!("region {number}: {why}"))?;
             for &v in &region.outputs {
-                let made_here = Made { born: region.plan.latency, behind: None };
+                let made_here = ImplementedBlock { born: region.plan.latency, behind: None };
                 ensure(made.insert(v, made_here).is_none(), || format!("{v} is made twice"))?;
             }
         }
@@ -382,16 +382,16 @@ impl Judge<'_> {
     }
 
     /// Every stored value is made, when its block makes it.
-    fn births(&self, made: &FxHashMap<ValueId, Made>) -> Result<(), String> {
+    fn births(&self, made: &FxHashMap<ValueId, ImplementedBlock>) -> Result<(), String> {
         for (base, store) in &self.plan.stores {
             let Base::Value(v) = base else {
                 self.birth_of_port(base, store)?;
                 continue;
             };
-            let &Made { born, behind } = made.get(v).ok_or_else(|| format!("nothing makes {v}"))?;
+            let &ImplementedBlock { born, behind } = made.get(v).ok_or_else(|| format!("nothing makes {v}"))?;
             ensure(store.born == born, || format!("{v} is born in clock {born}, not {}", store.born))?;
             if let Storage::Passing(outlet) = store.storage {
-                let own = behind.map(|(group, unit, output)| Outlet::Unit { group, unit, output });
+                let own = behind.map(|(group, unit, output)| OutputPort::Unit { group, unit, output });
                 ensure(own == Some(outlet), || format!("{v} passes behind another output than its own"))?;
             }
         }
@@ -414,7 +414,7 @@ impl Judge<'_> {
         ensure(store.born == clock, || format!("{base:?} is there in clock {clock}, not {}", store.born))?;
         match store.storage {
             Storage::Held(_) => Ok(()),
-            Storage::Passing(outlet) => ensure(place.is_some_and(|(_, lane)| outlet == Outlet::Lane(lane)), || {
+            Storage::Passing(outlet) => ensure(place.is_some_and(|(_, lane)| outlet == OutputPort::Lane(lane)), || {
                 format!("{base:?} passes behind another lane than its own")
             }),
         }

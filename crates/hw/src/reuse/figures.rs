@@ -3,7 +3,7 @@
 use super::blocks::CHOICE;
 use super::machine::FOUR;
 use super::starts::later;
-use super::{Base, Group, Inputs, Outlet, Plan, Region, Storage, WIDE, Wire, between, free, origin, serial, wire};
+use super::{Base, Group, Inputs, OutputPort, Plan, Region, Storage, WIDE, Wire, between, free, origin, serial, wire};
 use alir_core::ir::{Model, Op, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub struct GroupFigures {
     pub phases: u32,
     /// Bits of multiplexers in front of its units, by how many values they choose from.
     pub multiplexers: BTreeMap<u32, u64>,
-    /// Bits of registers that hold what it makes for K clocks.
+    /// Bits of registers that hold the results of the group for K clocks.
     pub held_bits: u64,
     /// Bits of plain registers after its units.
     pub passing_bits: u64,
@@ -26,7 +26,7 @@ pub struct GroupFigures {
 }
 
 impl GroupFigures {
-    /// Bits of all multiplexers.
+    /// Returns the bits of all multiplexers.
     pub fn multiplexer_bits(&self) -> u64 {
         self.multiplexers.values().sum()
     }
@@ -37,7 +37,7 @@ impl GroupFigures {
 pub struct RegionFigures {
     /// Figures of its streams, without the registers of the region's inputs, which belong to inputs and groups.
     pub streams: serial::Figures,
-    /// Bits of registers that hold what it makes for K clocks.
+    /// Bits of registers that hold the results of the region for K clocks.
     pub held_bits: u64,
 }
 
@@ -106,7 +106,7 @@ impl Figures {
         }
     }
 
-    /// Bits of registers for inputs, values and results.
+    /// Returns the bits of registers for inputs, values and results.
     pub fn register_bits(&self) -> u64 {
         let group = |g: &GroupFigures| g.held_bits + g.passing_bits + g.stage_bits;
         let regions: u64 = self.regions.iter().map(RegionFigures::register_bits).sum();
@@ -141,7 +141,7 @@ fn group_figures(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> Gr
     figures
 }
 
-/// Bits of multiplexers in front of a group's units, by how many values they choose from.
+/// Returns the bits of multiplexers in front of a group's units, by the number of values they choose from.
 fn multiplexers(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> BTreeMap<u32, u64> {
     let mut multiplexers: BTreeMap<u32, u64> = BTreeMap::new();
     for (k, kif) in group.template.input_kifs().iter().enumerate() {
@@ -152,7 +152,7 @@ fn multiplexers(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> BTr
     multiplexers
 }
 
-/// For each unit of a group, from how many values its input `k` chooses.
+/// Returns for each unit of a group the number of values among which its input `k` chooses.
 fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize) -> Vec<usize> {
     // Source of a value in a clock: a register, and the wires after it.
     let shown = |value: ValueId, clock: u32| {
@@ -199,7 +199,7 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
         of_groups: vec![(0, 0); plan.groups.len()],
         of_regions: vec![0; plan.regions.len()],
     };
-    let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
+    let mut depths: BTreeMap<OutputPort, u32> = BTreeMap::new();
     for (base, store) in &plan.stores {
         match (base, &store.storage) {
             (&Base::Port(e), Storage::Held(n)) => {
@@ -221,10 +221,10 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
     }
     for (outlet, depth) in depths {
         match outlet {
-            Outlet::Unit { group, output, .. } => {
+            OutputPort::Unit { group, output, .. } => {
                 stored.of_groups[group].1 += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
             }
-            Outlet::Lane(lane) => {
+            OutputPort::Lane(lane) => {
                 let width = plan.inputs.as_beats().map_or(0, |beats| beats.lanes[lane as usize].width);
                 stored.captured_bits += u64::from(depth) * u64::from(width);
             }
@@ -253,7 +253,7 @@ pub(super) fn taken(model: &Model, free: &[bool], plan: &Plan) -> f64 {
     tables + REGISTER * bits as f64
 }
 
-/// Values of the template that have another type than some instance's.
+/// Returns the number of template values whose type differs from that of some instance.
 fn unified(model: &Model, group: &Group) -> usize {
     let template = group.specification();
     let mut differs = vec![false; template.nodes().len()];
@@ -265,7 +265,7 @@ fn unified(model: &Model, group: &Group) -> usize {
     differs.into_iter().filter(|d| *d).count()
 }
 
-/// The values of a template with those of the program that an instance has in their place.
+/// Returns the values of a template, each with the program's value in its place in an instance.
 fn pairs(model: &Model, group: &Group, instance: &super::Instance) -> Vec<(ValueId, ValueId)> {
     let template = group.specification();
     if group.by_rows {
@@ -305,7 +305,7 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
         .flat_map(|(number, group)| group.instances.iter().enumerate().map(move |(at, i)| (i.start, number, at)));
     let begins = |region: &Region| region.plan.arrivals.iter().max().copied().unwrap_or(1);
     let regions = (0..).zip(&plan.regions).map(|(at, region)| (begins(region), of_groups, at));
-    // Starts of a plan are an order in which everything is made before it is read.
+    // The start times of a plan are an order in which every value is computed before it is read.
     let mut queue: Vec<(u32, usize, usize)> = instances.chain(regions).collect();
     queue.sort_unstable();
     let mut born: FxHashMap<Base, u32> = FxHashMap::default();
@@ -328,7 +328,7 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
         let read = instance.inputs.iter().filter_map(|&v| base_of(v)).map(|base| birth(&born, base));
         start[number][at] = read.max().unwrap_or(1);
         for (k, &v) in instance.outputs.iter().enumerate() {
-            born.insert(Base::Value(v), start[number][at] + Plan::made_after(group, k));
+            born.insert(Base::Value(v), start[number][at] + Plan::output_latency(group, k));
         }
     }
     // From the start of an instance to the result, at least.
@@ -353,7 +353,7 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
             let group = &plan.groups[number];
             let instance = &group.instances[at];
             let outputs = instance.outputs.iter().enumerate();
-            let tail = outputs.filter_map(|(k, &v)| Some(Plan::made_after(group, k) + after.get(&Base::Value(v))?));
+            let tail = outputs.filter_map(|(k, &v)| Some(Plan::output_latency(group, k) + after.get(&Base::Value(v))?));
             rest[number][at] = tail.max().unwrap_or(0);
             (rest[number][at], &instance.inputs)
         };
@@ -436,7 +436,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// The clock, or the first one.
+    /// Returns the clock, or the first clock.
     pub fn clock(&self) -> u32 {
         match *self {
             Placement::Unit { clock, .. } | Placement::Streams { clock, .. } => clock,

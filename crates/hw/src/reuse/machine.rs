@@ -5,7 +5,7 @@
 
 use super::frame::{BIT, Frame, Load, TABLE, TABLE_INPUTS};
 use super::serial::{self, Kind};
-use super::{Base, Beats, Group, Lane, Outlet, Plan, Region, Storage, WIDE, Wire, free, origin, wire};
+use super::{Base, Beats, Group, Lane, OutputPort, Plan, Region, Storage, WIDE, Wire, free, origin, wire};
 use crate::netlist::Options;
 use alir_core::ir::machine::Machine;
 use alir_core::ir::{BinaryBits, Model, Op, Output, Table, TableId, ValueId};
@@ -41,9 +41,9 @@ pub fn machine(model: &Model, plan: &Plan, options: &Options) -> Machine {
     drawing.frame.finish()
 }
 
-/// Where a value lies.
+/// The registers of a value.
 struct Stored {
-    /// The register that takes it when it is made; none if a port shows it.
+    /// The register that takes the value when it is computed; `None` if a port shows the value.
     first: Option<usize>,
     /// Values of the registers in the block, interval by interval or cycle by cycle.
     shown: Vec<ValueId>,
@@ -63,7 +63,7 @@ struct Drawing<'a> {
     plan: &'a Plan,
     free: Vec<bool>,
     held: BTreeMap<Base, Stored>,
-    passing: FxHashMap<Outlet, Stored>,
+    passing: FxHashMap<OutputPort, Stored>,
     wired: FxHashMap<(Option<ValueId>, Wire), ValueId>,
     /// The port that beats come through.
     whole_port: Option<ValueId>,
@@ -107,10 +107,10 @@ impl<'a> Drawing<'a> {
 
     // ---- registers of values ----
 
-    /// The registers of every value.
+    /// Creates the registers of every value.
     fn stores(&mut self) {
         let (plan, model) = (self.plan, self.model);
-        let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
+        let mut depths: BTreeMap<OutputPort, u32> = BTreeMap::new();
         for (&base, store) in &plan.stores {
             let (kif, name) = match base {
                 Base::Port(e) => (model.input_kifs()[e as usize], format!("captured_{e}")),
@@ -148,17 +148,17 @@ impl<'a> Drawing<'a> {
         }
         for (outlet, depth) in depths {
             let (kif, name) = match outlet {
-                Outlet::Unit { group, unit, output } => {
+                OutputPort::Unit { group, unit, output } => {
                     let template = &plan.groups[group].template;
                     let kif = template.outputs()[output].source.map_or(Kif::ZERO, |v| template.kif(v));
                     (kif, format!("group{group}_unit{unit}_out{output}"))
                 }
-                Outlet::Lane(lane) => (self.lane_of(lane).kif(), format!("lane{lane}")),
+                OutputPort::Lane(lane) => (self.lane_of(lane).kif(), format!("lane{lane}")),
             };
             let name = |k| format!("{name}_d{k}");
             let registers: Vec<_> = (1..=depth).map(|k| self.register(&name(k), kif, Load::Always, false)).collect();
             self.chain(&registers);
-            if let (Outlet::Lane(lane), Some(first)) = (outlet, registers.first()) {
+            if let (OutputPort::Lane(lane), Some(first)) = (outlet, registers.first()) {
                 self.registers[first.0].next = Some(self.lane(lane));
             }
             self.passing.insert(outlet, Stored::new(&registers));
@@ -208,7 +208,7 @@ impl<'a> Drawing<'a> {
         made
     }
 
-    /// The bits of a lane as a value of this type: wires.
+    /// Returns the bits of a lane as a value of this type: wires only.
     fn element_of_lane(&mut self, x: ValueId, kif: Kif) -> ValueId {
         if let Some(&known) = self.elements.get(&(x, kif)) {
             return known;
@@ -218,7 +218,7 @@ impl<'a> Drawing<'a> {
         made
     }
 
-    /// A value of the program in a clock.
+    /// Returns a value of the program in a clock.
     fn value(&mut self, value: ValueId, clock: u32) -> ValueId {
         let (model, plan) = (self.model, self.plan);
         let origin = origin(model, &self.free, value);
@@ -230,7 +230,9 @@ impl<'a> Drawing<'a> {
                 Storage::Passing(outlet) => {
                     let shown = self.passing[&outlet].shown[since as usize];
                     match (outlet, base) {
-                        (Outlet::Lane(_), Base::Port(e)) => self.element_of_lane(shown, model.input_kifs()[e as usize]),
+                        (OutputPort::Lane(_), Base::Port(e)) => {
+                            self.element_of_lane(shown, model.input_kifs()[e as usize])
+                        }
                         _ => shown,
                     }
                 }
@@ -266,7 +268,7 @@ impl<'a> Drawing<'a> {
     /// takes a choice and the tables of its index as one function if these have nine inputs together, and builds up to
     /// eight tables from it.
     fn choice(&mut self, mut by_phase: Vec<Option<i32>>, among: usize) -> Vec<ValueId> {
-        // In phases in which nothing is computed the index stays what it was.
+        // In phases in which nothing is computed the index keeps its value.
         let first = by_phase.iter().position(Option::is_some).unwrap_or(0);
         by_phase.rotate_left(first);
         let mut before = 0;
@@ -379,7 +381,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// One of several values, by the bits of its place, lowest first.
+    /// Returns one of several values, selected by the bits of its index, lowest first.
     fn selected(&mut self, mut sources: Vec<ValueId>, index: &[ValueId], kif: Kif) -> ValueId {
         for &bit in index {
             let pairs: Vec<Vec<ValueId>> = sources.chunks(2).map(<[ValueId]>::to_vec).collect();
@@ -397,7 +399,7 @@ impl<'a> Drawing<'a> {
         sources[0]
     }
 
-    /// One unit of a group: what it reads at each phase, its logic, and where its results go.
+    /// Builds one unit of a group: its inputs at each phase, its logic, and the registers of its results.
     fn unit(&mut self, number: usize, group: &Group, unit: u32) {
         let (plan, template) = (self.plan, &group.template);
         let mut instances: Vec<_> = group.instances.iter().filter(|i| i.unit == unit).collect();
@@ -449,7 +451,7 @@ impl<'a> Drawing<'a> {
             let source = output.source.expect("an output of a block is a value");
             let value = made[&(source, group.stage[source.index()])];
             if let Some(first) =
-                self.passing.get(&Outlet::Unit { group: number, unit, output: k }).and_then(|s| s.first)
+                self.passing.get(&OutputPort::Unit { group: number, unit, output: k }).and_then(|s| s.first)
             {
                 self.registers[first].next = Some(value);
             }
@@ -463,7 +465,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// A value of a unit in a later stage than its own.
+    /// Returns a value of a unit in a later stage than its own.
     fn in_stage(
         &mut self,
         template: &Model,
@@ -498,7 +500,7 @@ impl<'a> Drawing<'a> {
 
     // ---- bit-serial parts ----
 
-    /// A region: streams from the registers that hold what it reads, and where its results go.
+    /// Builds a region: streams from the registers of its operands, and the registers of its results.
     fn region(&mut self, region: &Region) {
         let mut words = vec![None; region.inputs.len()];
         for (node, _) in region.graph.nodes.iter().zip(&region.plan.streams).filter(|(_, stream)| stream.is_some()) {

@@ -111,12 +111,12 @@ pub enum Storage {
     /// This number of registers of K cycles each, the first from the value's birth on.
     Held(u32),
     /// The plain registers after an outlet, shared by all values that it provides.
-    Passing(Outlet),
+    Passing(OutputPort),
 }
 
 /// Where values come from one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Outlet {
+pub enum OutputPort {
     /// An output of a unit.
     Unit {
         /// The group.
@@ -264,7 +264,7 @@ impl Group {
 
 impl Plan {
     /// The first stage after an output's operation: clocks from an instance's start to the birth of an output.
-    pub fn made_after(group: &Group, output: usize) -> u32 {
+    pub fn output_latency(group: &Group, output: usize) -> u32 {
         group.template.outputs()[output].source.map_or(1, |v| group.stage[v.index()] + 1)
     }
 
@@ -292,12 +292,6 @@ impl Plan {
     #[must_use]
     pub fn with_registered_outputs(self) -> Plan {
         Plan { latency: self.latency + u32::from(!self.registered_outputs), registered_outputs: true, ..self }
-    }
-
-    /// Returns `true` if the plan has both shared units and bit-serial parts.
-    pub fn has_both(&self) -> bool {
-        let shares = self.groups.iter().any(|group| (group.units as usize) < group.instances.len());
-        shares && !self.regions.is_empty()
     }
 
     /// Percentage of the program's estimated logic that is in groups with fewer units than instances.

@@ -11,8 +11,8 @@ use super::blocks::{Finder, classes};
 use super::regions::{self, Region, UnplannedRegion};
 use super::sums::{self, Gathered};
 use super::{
-    Base, Group, Inputs, Instance, Outlet, Plan, Storage, Store, WIDE, Wire, figures, free, instances, origin, serial,
-    starts, wire,
+    Base, Group, Inputs, Instance, OutputPort, Plan, Storage, Store, WIDE, Wire, figures, free, instances, origin,
+    serial, starts, wire,
 };
 use alir_core::ir::{Builder, Model, Op, ValueId};
 use alir_core::num::{Code, Interval};
@@ -221,7 +221,7 @@ fn placed(
             (instance.unit, instance.start) = (*unit, start);
             *unit += 1;
             for (k, v) in groups[group].instances[at].outputs.iter().enumerate() {
-                born.insert(Base::Value(*v), start + Plan::made_after(&groups[group], k));
+                born.insert(Base::Value(*v), start + Plan::output_latency(&groups[group], k));
             }
         }
         for &number in of_regions {
@@ -265,7 +265,7 @@ fn stored(
     for group in &groups {
         for (instance, (k, v)) in group.instances.iter().flat_map(|i| i.outputs.iter().enumerate().map(move |o| (i, o)))
         {
-            born.insert(Base::Value(*v), instance.start + Plan::made_after(group, k));
+            born.insert(Base::Value(*v), instance.start + Plan::output_latency(group, k));
         }
     }
     born.extend(regions.iter().flat_map(|r| r.outputs.iter().map(|&v| (Base::Value(v), r.plan.latency))));
@@ -315,7 +315,7 @@ fn stored(
         for output in 0..group.template.outputs().len() {
             for unit in 0..group.units {
                 let values = group.instances.iter().filter(|i| i.unit == unit).map(|i| Base::Value(i.outputs[output]));
-                let outlet = Outlet::Unit { group: number, unit, output };
+                let outlet = OutputPort::Unit { group: number, unit, output };
                 pass(values.collect(), outlet, (interval, &shown), &mut stores);
             }
         }
@@ -323,7 +323,7 @@ fn stored(
     if let Inputs::Beats(beats) = inputs {
         for lane in 0..beats.lanes.len() as u32 {
             let values = beats.lane(lane).map(Base::Port).filter(|base| stores.contains_key(base));
-            pass(values.collect(), Outlet::Lane(lane), (interval, &shown), &mut stores);
+            pass(values.collect(), OutputPort::Lane(lane), (interval, &shown), &mut stores);
         }
     }
     Plan { interval, latency, groups, regions, inputs: inputs.clone(), stores, own_register, registered_outputs: false }
@@ -331,7 +331,7 @@ fn stored(
 
 /// Source of an input of a unit, if values pass after their outlets: the outlet or the port, the age of the value in
 /// cycles, and the wires after it.
-type Source = (Option<Outlet>, Option<Base>, u32, Vec<Wire>);
+type Source = (Option<OutputPort>, Option<Base>, u32, Vec<Wire>);
 
 /// Gives every instance that unit of those that are free at its phase whose inputs have read most of the same sources
 /// at other phases: they need the smallest multiplexers.
@@ -348,9 +348,9 @@ fn choose_copies(
         .collect();
     // What an instance reads is made by earlier ones.
     order.sort_unstable();
-    let mut made: FxHashMap<ValueId, Outlet> = FxHashMap::default();
+    let mut made: FxHashMap<ValueId, OutputPort> = FxHashMap::default();
     let lane =
-        |e: u32| inputs.as_beats().and_then(|beats| beats.elements[e as usize]).map(|(_, lane)| Outlet::Lane(lane));
+        |e: u32| inputs.as_beats().and_then(|beats| beats.elements[e as usize]).map(|(_, lane)| OutputPort::Lane(lane));
     let mut busy: FxHashMap<(usize, u32), Vec<bool>> = FxHashMap::default();
     let mut readers: FxHashMap<(usize, usize, Source), Vec<u32>> = FxHashMap::default();
     for (start, number, at) in order {
@@ -394,13 +394,13 @@ fn choose_copies(
             }
         }
         for (k, &v) in group.instances[at].outputs.iter().enumerate() {
-            made.insert(v, Outlet::Unit { group: number, unit, output: k });
+            made.insert(v, OutputPort::Unit { group: number, unit, output: k });
         }
     }
 }
 
 /// Lets values of an outlet that are read soon pass through plain registers, where that takes fewer of them.
-fn pass(values: Vec<Base>, outlet: Outlet, (interval, shown): (u32, &[Base]), stores: &mut BTreeMap<Base, Store>) {
+fn pass(values: Vec<Base>, outlet: OutputPort, (interval, shown): (u32, &[Base]), stores: &mut BTreeMap<Base, Store>) {
     let life = |base: &Base| stores.get(base).map_or(0, |s| s.last - s.born);
     let may_pass = |base: &Base, depth: u32| life(base) < depth && shown.binary_search(base).is_err();
     // A value that is held is one more that multiplexers choose from: that counts as a register.
@@ -410,8 +410,8 @@ fn pass(values: Vec<Base>, outlet: Outlet, (interval, shown): (u32, &[Base]), st
     };
     // Of equally many, more that pass: a reader has fewer registers to choose from.
     let deepest = match outlet {
-        Outlet::Unit { .. } => PASSING,
-        Outlet::Lane(_) => values.iter().map(|base| life(base) + 1).max().unwrap_or(0).min(ROWS),
+        OutputPort::Unit { .. } => PASSING,
+        OutputPort::Lane(_) => values.iter().map(|base| life(base) + 1).max().unwrap_or(0).min(ROWS),
     };
     let depths = if values.len() > 1 { 0..=deepest } else { 0..=0 };
     let best = depths.min_by_key(|&depth| (registers(depth), std::cmp::Reverse(depth))).unwrap_or(0);

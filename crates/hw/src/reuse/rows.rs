@@ -1,16 +1,15 @@
-//! Blocks that compute the same by other operations: equal rows of integers between what is not linear.
+//! Blocks with equal functions and different operations: equal integer rows between nonlinear operations.
 //!
-//! A solver makes other sums of the same matrix at each place of an image, and sums that two places have in common are
-//! made once; then no two parts of the program are equal as graphs. What they compute still is: between operations that
-//! are not linear every sum that never wraps is an exact row of coefficients over what is read. Outputs whose rows are
-//! equal but for the names of the sources, and which the same operations follow, are instances of one block; outputs
-//! over the same sources come together if their rows do together what those of every other instance do. The cheapest
-//! of the graphs serves all.
+//! A solver computes the same matrix by other sums at each position of an image, and shares sums of neighbouring
+//! positions, so that no two parts of the program are equal graphs. Their functions are equal nevertheless: between
+//! nonlinear operations every sum that never wraps is an exact row of coefficients over its sources. Outputs whose rows
+//! are equal up to renaming of the sources, and which the same operations follow, are instances of one block. Outputs
+//! over the same sources belong to one instance if their rows together equal those of every other instance. The
+//! cheapest of the graphs implements all instances.
 //!
-//! A row may have holes: at the edge of an image there are fewer pixels, and where a network was trained with fewer
-//! bits some of its values are always zero. A row with the coefficients of another instance for fewer sources is an
-//! instance too, with zeros in place of the others, where that is estimated to take less.
-//! zeros in place of the others, where that is estimated to take less.
+//! A row may have holes: at the edge of an image there are fewer pixels, and in a network that was trained with fewer
+//! bits some values are always zero. A row with the coefficients of another instance for fewer sources is also an
+//! instance, with zeros for the missing sources, if the estimate is smaller.
 
 use super::blocks::{Class, Finder, Part, area, around};
 use alir_core::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
@@ -20,11 +19,11 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// Fraction of the estimate below which filling a hole pays off. Optimisation makes blocks without an equal one smaller
-/// than their estimate.
+/// Fraction of the estimate below which filling a hole pays off, as optimisation makes unshared blocks smaller than
+/// their estimate.
 const SURE: f64 = 0.85;
 
-/// Terms that are added or compared before the search gives up.
+/// Maximum number of terms that are added or compared in the search.
 const WORK: u64 = 60_000_000;
 
 /// A number `mantissa * 2^exponent`; the mantissa is odd, or both are 0.
@@ -45,7 +44,7 @@ impl Dyadic {
         }
     }
 
-    /// `self + other * 2^shift`, negated first if `neg`; nothing if that is no number of a size that occurs.
+    /// Returns `self + other * 2^shift`, negated first if `neg`; `None` if the number is too large.
     fn plus(self, other: Dyadic, shift: i32, neg: bool) -> Option<Dyadic> {
         let other_exponent = other.exponent.checked_add(shift)?;
         if other.mantissa == 0 {
@@ -101,10 +100,10 @@ impl Row {
     }
 }
 
-/// An output of a block: what it makes of a sum, and the row of that.
-struct Shown {
+/// An output of a block as a function of a sum, and the row of the sum.
+struct RowExpansion {
     value: ValueId,
-    /// A number that is the same where the same is made of sums with the same constant.
+    /// Number that is equal for equal functions of sums with the same constant.
     like: u32,
     /// The sum's sources and coefficients.
     terms: Vec<(u32, Dyadic)>,
@@ -119,13 +118,13 @@ struct Instance {
 }
 
 impl Instance {
-    fn new(shown: &Shown) -> Instance {
+    fn new(shown: &RowExpansion) -> Instance {
         let mut instance = Instance::default();
         instance.add(shown);
         instance
     }
 
-    fn add(&mut self, shown: &Shown) {
+    fn add(&mut self, shown: &RowExpansion) {
         let place = self.outputs.len() as u32;
         for &(source, c) in &shown.terms {
             self.columns.entry(source).or_default().push((place, c));
@@ -142,20 +141,19 @@ fn is_within<T: Ord>(few: &[T], all: &[T]) -> bool {
 
 /// Coefficients of a source, by output.
 type Coefficients = Vec<(u32, Dyadic)>;
-/// A column with what must be the same of its source.
+/// A column, with the required properties of its source.
 type Column = (u32, Coefficients);
 
 /// Equal blocks of one depth, operation by operation, which others may join whose rows have holes.
 pub(super) struct Host<'p> {
-    /// As they are.
+    /// The class of blocks.
     pub(super) class: Class,
     /// Each of them.
     pub(super) parts: Vec<&'p Part>,
 }
 
-/// Compares blocks of one depth without an equal one by their rows. Returns classes of blocks that share and the rest
-/// of each block, if that is estimated to take less than the blocks as they are. Some may join the hosts, which are
-/// classes of that depth.
+/// Compares the unshared blocks of one depth by their rows. Returns classes of blocks that share hardware and the rest
+/// of each block, if the estimate is smaller. Some blocks may join the hosts, which are classes of the same depth.
 pub(super) fn split(
     finder: &Finder<'_>,
     alone: &[&Part],
@@ -186,7 +184,7 @@ pub(super) fn split(
         let has_holes = instances.iter().any(|instance| instance.columns.len() < instances[0].columns.len());
         let taken = class.taken(interval);
         let worth = match host {
-            // Nothing joined it.
+            // No block joined the host.
             Some(number) if instances.len() == hosts[*number].parts.len() => false,
             Some(_) => true,
             None => class.gains(interval) && (!has_holes || taken < search.apart(instances)),
@@ -230,7 +228,7 @@ pub(super) fn split(
 /// Instances that are seen together.
 struct Group {
     instances: Vec<Instance>,
-    /// Which host they are, and what joined it.
+    /// Index of the host, and the blocks that joined it.
     host: Option<usize>,
 }
 
@@ -244,11 +242,11 @@ struct Search<'a> {
     /// For each source, a number that is the same where the same must be known of it.
     kinds: Vec<u32>,
     rows: FxHashMap<ValueId, Row>,
-    /// Outputs of blocks without an equal one, then those of hosts.
+    /// Outputs of unshared blocks, then those of hosts.
     outputs: Vec<ValueId>,
     /// Number of outputs of the former.
     of_alone: usize,
-    shown: FxHashMap<ValueId, Shown>,
+    shown: FxHashMap<ValueId, RowExpansion>,
 }
 
 impl<'a> Search<'a> {
@@ -315,12 +313,12 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the outputs of blocks without an equal one.
-    fn alone(&self) -> impl Iterator<Item = &Shown> {
+    fn alone(&self) -> impl Iterator<Item = &RowExpansion> {
         self.outputs[..self.of_alone].iter().filter_map(|value| self.shown.get(value))
     }
 
-    /// Returns the operations from a sum to an output, in numbers independent of the sum, and the sum; `None` if they
-    /// are no chain of operations.
+    /// Returns the operations from a sum to an output, numbered independently of the sum, and the sum; `None` if the
+    /// operations are not a chain.
     fn chain(&self, value: ValueId) -> Option<(Vec<Vec<u64>>, ValueId)> {
         let mut chain = Vec::new();
         let mut at = value;
@@ -339,7 +337,7 @@ impl<'a> Search<'a> {
         Some((chain, at))
     }
 
-    /// Each output as what it makes of a sum.
+    /// Expands each output as a function of a sum.
     fn show(&mut self) {
         let mut numbers: FxHashMap<(Vec<Vec<u64>>, Dyadic), u32> = FxHashMap::default();
         for &value in &self.outputs {
@@ -347,12 +345,12 @@ impl<'a> Search<'a> {
             let row = &self.rows[&sum];
             let next = numbers.len() as u32;
             let like = *numbers.entry((chain, row.constant)).or_insert(next);
-            self.shown.insert(value, Shown { value, like, terms: row.terms.clone() });
+            self.shown.insert(value, RowExpansion { value, like, terms: row.terms.clone() });
         }
     }
 
-    /// Terms in an order that forgets the sources.
-    fn kinds_of(&self, shown: &Shown) -> Vec<(u32, Dyadic)> {
+    /// Returns the terms in an order that is independent of the sources.
+    fn kinds_of(&self, shown: &RowExpansion) -> Vec<(u32, Dyadic)> {
         let mut terms: Vec<(u32, Dyadic)> = shown.terms.iter().map(|&(s, c)| (self.kinds[s as usize], c)).collect();
         terms.sort_unstable();
         terms
@@ -366,10 +364,10 @@ impl<'a> Search<'a> {
         all
     }
 
-    /// Outputs with equal rows, gathered over the same sources.
+    /// Returns outputs with equal rows, grouped by common sources.
     fn groups(&self, work: &mut u64) -> Option<Vec<Vec<Instance>>> {
         let mut by_key: FxHashMap<(u32, Vec<(u32, Dyadic)>), usize> = FxHashMap::default();
-        let mut kinds: Vec<Vec<&Shown>> = Vec::new();
+        let mut kinds: Vec<Vec<&RowExpansion>> = Vec::new();
         for shown in self.alone() {
             let next = kinds.len();
             let at = *by_key.entry((shown.like, self.kinds_of(shown))).or_insert(next);
@@ -378,9 +376,9 @@ impl<'a> Search<'a> {
             }
             kinds[at].push(shown);
         }
-        // What weighs most is looked at first.
-        let weight = |kind: &[&Shown]| kind.len() * kind[0].terms.len();
-        let mut left: Vec<Vec<&Shown>> = kinds.into_iter().filter(|kind| kind.len() > 1).collect();
+        // The groups with the largest weight come first.
+        let weight = |kind: &[&RowExpansion]| kind.len() * kind[0].terms.len();
+        let mut left: Vec<Vec<&RowExpansion>> = kinds.into_iter().filter(|kind| kind.len() > 1).collect();
         left.sort_by_key(|kind| (std::cmp::Reverse(weight(kind)), kind[0].value));
         let mut groups = Vec::new();
         while !left.is_empty() {
@@ -400,15 +398,16 @@ impl<'a> Search<'a> {
         Some(groups)
     }
 
-    /// The columns that an instance would have with one output more, in an order that forgets the sources.
-    fn columns(&self, instance: &Instance, shown: &Shown) -> Vec<Column> {
+    /// Returns the columns of an instance with one more output, in an order that is independent of the sources.
+    fn columns(&self, instance: &Instance, shown: &RowExpansion) -> Vec<Column> {
         let mut more = instance.clone();
         more.add(shown);
         self.sorted(&more.columns)
     }
 
-    /// Gives each instance one of these outputs, so that all are still equal; not if there is no such way.
-    fn join(&self, instances: &mut [Instance], kind: &[&Shown], work: &mut u64) -> Option<bool> {
+    /// Adds one of these outputs to each instance, so that all instances remain equal; does nothing if that is
+    /// impossible.
+    fn join(&self, instances: &mut [Instance], kind: &[&RowExpansion], work: &mut u64) -> Option<bool> {
         // For each way in which an output may lie to an instance, the pairs that lie so.
         let mut ways: FxHashMap<u64, (usize, Vec<(usize, usize)>)> = FxHashMap::default();
         for (i, instance) in instances.iter().enumerate() {
@@ -446,7 +445,7 @@ impl<'a> Search<'a> {
 
     // ---- holes ----
 
-    /// A block as an instance; nothing if an output is no chain of operations on a sum.
+    /// Returns a block as an instance; `None` if an output is not a chain of operations on a sum.
     fn instance_of(&self, part: &Part) -> Option<Instance> {
         let mut instance = Instance::default();
         for value in &part.outputs {
@@ -455,16 +454,16 @@ impl<'a> Search<'a> {
         Some(instance)
     }
 
-    /// Adds to each group what has its rows with holes, where that is estimated to take less: outputs that are in none,
-    /// and whole groups. What reads most comes first.
+    /// Adds instances with holes to each group if the estimate is smaller: ungrouped outputs, and whole groups. The
+    /// groups with the most sources come first.
     fn fill_holes(&self, groups: &mut Vec<Group>, (zero, depth, interval): (ValueId, u32, u32), work: &mut u64) {
-        let mut likes: FxHashMap<u32, Vec<&Shown>> = FxHashMap::default();
+        let mut likes: FxHashMap<u32, Vec<&RowExpansion>> = FxHashMap::default();
         for shown in self.alone().filter(|shown| !shown.terms.is_empty()) {
             likes.entry(shown.like).or_default().push(shown);
         }
         let grouped: FxHashSet<ValueId> =
             groups.iter().flat_map(|group| &group.instances).flat_map(|i| i.outputs.iter().copied()).collect();
-        // What no other has the rows of may be what others have with holes.
+        // Ungrouped outputs may have rows of a group with holes.
         let left = self.alone().filter(|shown| !shown.terms.is_empty() && !grouped.contains(&shown.value));
         groups.extend(left.map(|shown| Group { instances: vec![Instance::new(shown)], host: None }));
         let reads = |group: &Group| group.instances[0].columns.values().map(Vec::len).sum::<usize>();
@@ -479,7 +478,7 @@ impl<'a> Search<'a> {
             }
             let like = &groups[at].instances[0];
             let Some(found) = self.with_holes(like, &|v| owner[&v] != at, &likes, work) else { break };
-            // Groups of which all is found, and what they take by themselves.
+            // Complete groups, with their own estimates.
             let mut of_group: BTreeMap<usize, Vec<Instance>> = BTreeMap::new();
             for instance in found {
                 of_group.entry(owner[&instance.outputs[0]]).or_default().push(instance);
@@ -523,16 +522,17 @@ impl<'a> Search<'a> {
         groups.retain(|group| group.instances.len() > 1);
     }
 
-    /// Instances with the rows of another one, with holes, of outputs of other groups; nothing once the work is done.
+    /// Returns instances with the rows of another one, with holes, from outputs of other groups; `None` once the limit
+    /// of work is reached.
     fn with_holes(
         &self,
         like: &Instance,
         is_other: &dyn Fn(ValueId) -> bool,
-        likes: &FxHashMap<u32, Vec<&Shown>>,
+        likes: &FxHashMap<u32, Vec<&RowExpansion>>,
         work: &mut u64,
     ) -> Option<Vec<Instance>> {
-        // For each output what may have its rows with holes, and the columns up to it.
-        let mut candidates: Vec<Vec<&Shown>> = Vec::with_capacity(like.outputs.len());
+        // For each output, the candidates for its rows with holes, and the columns up to it.
+        let mut candidates: Vec<Vec<&RowExpansion>> = Vec::with_capacity(like.outputs.len());
         let mut prefixes: Vec<Vec<Column>> = Vec::with_capacity(like.outputs.len());
         let mut upto = Instance::default();
         for value in &like.outputs {
@@ -557,7 +557,7 @@ impl<'a> Search<'a> {
             }
             let mut instance = Instance::new(seed);
             for (candidates, prefix) in candidates.iter().zip(&prefixes).skip(1) {
-                let mut best: Option<(usize, &Shown)> = None;
+                let mut best: Option<(usize, &RowExpansion)> = None;
                 let is_left = |v: &ValueId| !used.contains(v) && !instance.outputs.contains(v);
                 for &other in candidates.iter().filter(|other| is_left(&other.value)) {
                     let common = other.terms.iter().filter(|(s, _)| instance.columns.contains_key(s)).count();
@@ -581,7 +581,7 @@ impl<'a> Search<'a> {
         Some(found)
     }
 
-    /// Tables that instances are estimated to take, each by itself.
+    /// Returns the estimated LUTs of unshared instances.
     fn apart(&self, instances: &[Instance]) -> f64 {
         let one = |instance: &Instance| {
             let order = self.cone(&instance.outputs);
@@ -602,7 +602,8 @@ impl<'a> Search<'a> {
         instances.iter().map(one).sum()
     }
 
-    /// Equal rows as a class of blocks; the first of them has no holes, in those of others is this value.
+    /// Returns equal rows as a class of blocks. The first instance has no holes; the missing sources of the others are
+    /// `zero`.
     fn class(&self, group: &[Instance], depth: u32, zero: Option<ValueId>) -> Option<Class> {
         let sorted = |instance: &Instance| {
             let column = |(&s, column): (&u32, &Coefficients)| (self.kinds[s as usize], column.clone(), s);
@@ -654,7 +655,7 @@ impl<'a> Search<'a> {
         self.order.iter().copied().filter(|id| wanted.contains(id)).collect()
     }
 
-    /// A block of these outputs of another.
+    /// Returns a block with some of the outputs of another block.
     fn cone_of(&self, part: &Part, outputs: &[ValueId]) -> Part {
         let order = self.cone(outputs);
         let mut read: FxHashSet<ValueId> = FxHashSet::default();
@@ -667,7 +668,7 @@ impl<'a> Search<'a> {
         Part { order, inputs, outputs: outputs.to_vec() }
     }
 
-    /// The graph of an instance for inputs of these types.
+    /// Returns the graph of an instance for inputs of these types.
     fn template(&self, instance: &Instance, inputs: &[ValueId], hull: &[Kif]) -> Option<Model> {
         let model = self.model;
         let mut b = Builder::new(vec![0; inputs.len()]);
@@ -691,7 +692,7 @@ impl<'a> Search<'a> {
             }
             let mut op = node.op.clone();
             let mut known = true;
-            // A source that cancels out is none of the instance's inputs.
+            // A source that cancels out is not an input of the instance.
             op.for_each_operand(|v| known &= place.contains_key(&v));
             if !known {
                 return None;
@@ -710,7 +711,7 @@ impl<'a> Search<'a> {
         b.finish().ok()
     }
 
-    /// Least and greatest value of a row over sources of these types.
+    /// Returns the least and the greatest value of a row over sources of these types.
     fn bounds(row: &Row, types: &FxHashMap<u32, Kif>, frac: i32) -> Option<Interval> {
         let scaled = |c: Dyadic, exponent: i32| {
             let by = u64::try_from(i64::from(c.exponent) + i64::from(exponent)).ok()?;

@@ -10,7 +10,7 @@
 //! The flow that is found is the proof: added up with it the inequalities say that no starts take fewer bits. That is
 //! checked here without the network: what leaves and what comes to each number is what it costs.
 
-use super::{Base, Outlet, Plan, Storage, origin};
+use super::{Base, OutputPort, Plan, Storage, origin};
 use alir_core::ir::{Model, ValueId};
 use alir_opt::schedule::{FlowNetwork, Saturated};
 use rustc_hash::FxHashMap;
@@ -68,7 +68,7 @@ impl Program {
         let served = loop {
             match network.saturate(WORK) {
                 Saturated::Served => break true,
-                Saturated::Tired => break false,
+                Saturated::OutOfBudget => break false,
                 Saturated::Stuck => {
                     for node in 0..network.label.len() as u32 {
                         network.label[node as usize] += i32::from(network.is_reached(node));
@@ -136,7 +136,7 @@ pub(super) fn later(model: &Model, free: &[bool], plan: &Plan) -> Later {
         readers.entry(base).or_default().push((GROUND, at));
     }
     // Number of cycles that values stay after each outlet.
-    let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
+    let mut depths: BTreeMap<OutputPort, u32> = BTreeMap::new();
     for store in plan.stores.values() {
         if let Storage::Passing(outlet) = store.storage {
             let depth = depths.entry(outlet).or_default();

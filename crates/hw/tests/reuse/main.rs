@@ -1,4 +1,4 @@
-//! Random programs, with and without repetition, at random intervals: simulated and proved, in both languages.
+//! Simulation and proof of random programs, with and without repeated parts, at random intervals, in both languages.
 
 mod merge;
 mod serial;
@@ -6,7 +6,7 @@ mod sums;
 
 use alir_core::ir::{Builder, Limits, Model, Op, Output, ValueId, draw_inputs};
 use alir_core::num::{Code, Interval, Kif, SplitMix};
-use alir_flow::compile::{self, Arrival, Engine, Hardware, Passes, Products, Reused, Spec};
+use alir_flow::compile::{self, Arrival, Engine, Hardware, Passes, Products, SharedHardware, Spec};
 use alir_flow::verify::{Cycles, Vectors};
 use alir_hw::emit::Language;
 use alir_hw::emit::axis::{AxisOptions, Flow, Packing, Stream};
@@ -69,7 +69,7 @@ pub fn compared(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) -> Res
         }
         evaluator.tick();
     }
-    // Each is there for a whole interval, unless a reset ends it.
+    // Each result is stable for a whole interval, unless a reset ends it.
     let least = if netlist.interface.reset.is_some() { 1 } else { netlist.interface.initiation_interval };
     if seen.iter().all(|&n| n >= least) { Ok(()) } else { Err(format!("results are seen {seen:?} times")) }
 }
@@ -82,7 +82,7 @@ fn verdict(model: &Model, hardware: &Hardware<'_>, language: Language) -> Verdic
         Language::Vhdl => alir_hdl::Language::Vhdl,
     };
     let interface = &hardware.netlist.interface;
-    // Of a wrapper's text, the core.
+    // The core of a file with a wrapper.
     let rtl = alir_hdl::read(like, &text, Some(&interface.top)).unwrap_or_else(|d| panic!("{d}\n{text}"));
     let request = Request {
         latency: Some(interface.latency),
@@ -96,27 +96,27 @@ fn verdict(model: &Model, hardware: &Hardware<'_>, language: Language) -> Verdic
     steps::prove(model, &rtl, told, &request, &|| Box::new(Embedded)).0.verdict
 }
 
-/// A plan whose blocks are all one stage, and the program that it is of.
+/// Returns a plan with blocks of one stage, and the planned program.
 pub fn planned(model: &Model, interval: u32, engines: &Engines<'_>) -> (Model, Plan) {
     let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
     let (anew, plan) = plan(model, interval, engines, stages).unwrap();
     (anew.unwrap_or_else(|| model.clone()), plan)
 }
 
-/// Makes hardware, simulates and proves it; whether it could be made.
-pub fn held(model: &Model, interval: u32, engine: Engine, seed: u64) -> bool {
+/// Builds hardware, simulates and proves it; returns `false` if none can be built.
+pub fn is_built_and_proved(model: &Model, interval: u32, engine: Engine, seed: u64) -> bool {
     let verdict = simulated_and_asked(model, interval, engine, seed);
     assert!(verdict.as_ref().is_none_or(|v| *v == Verdict::Proved), "seed {seed}: {verdict:?}");
     verdict.is_some()
 }
 
-/// Makes hardware and simulates it; what `prove` says, if it could be made.
+/// Builds hardware and simulates it; returns the verdict of `prove`, `None` if no hardware can be built.
 fn simulated_and_asked(model: &Model, interval: u32, engine: Engine, seed: u64) -> Option<Verdict> {
     let mut rng = SplitMix::new(seed);
     let spec = spec(interval, engine, &mut rng);
     let hardware = match compile::model(model, &spec) {
         Ok(hardware) => hardware,
-        // An operation by itself may be longer than a stage.
+        // A single operation may exceed the delay of a stage.
         Err(error) if error.kind == compile::ErrorKind::Request => return None,
         Err(error) => panic!("seed {seed}: {error}"),
     };
@@ -128,7 +128,7 @@ fn simulated_and_asked(model: &Model, interval: u32, engine: Engine, seed: u64) 
     // The logic over the clocks of a sample is the program, after each pass.
     let unrolled = reused.unrolled(&spec);
     if let Some(plan) = reused.fold() {
-        // Results that are collected bit by bit are no operations on whole values.
+        // Bit-serial results are not operations on whole values.
         let is_said = plan.regions.is_empty();
         assert!(!unrolled.is_empty() || !is_said, "seed {seed}");
     }
@@ -143,7 +143,7 @@ fn simulated_and_asked(model: &Model, interval: u32, engine: Engine, seed: u64) 
     Some(verdict(model, &hardware, language))
 }
 
-/// A random program, half of them with parts that are equal, at a random interval.
+/// Returns a random program and a random interval; half of the programs have equal parts.
 fn any(seed: u64) -> (Model, u32) {
     let mut rng = SplitMix::new(seed ^ 0x1155);
     let profile =
@@ -184,14 +184,14 @@ fn random_programs_are_computed_exactly_at_every_interval() {
     for seed in alir_testing::seeds(0..24) {
         let model = Recipe::seeded(Profile::TINY, 14, seed).build();
         let interval = [2, 3, 4, 5, 7, 8, 16, 25, 33, 64][(seed % 10) as usize];
-        held(&model, interval, Engine::Auto, seed);
+        is_built_and_proved(&model, interval, Engine::Auto, seed);
     }
-    // Bits of wide types, of which only intervals show that they are copies of the sign.
+    // Wide types with bits that are copies of the sign, which only intervals show.
     let (model, interval) = any(5057);
-    assert!(held(&model, interval, Engine::Mixed, 5057));
+    assert!(is_built_and_proved(&model, interval, Engine::Mixed, 5057));
 }
 
-/// Testbenches keep a sample on its ports for as long as the interface says: what needs it longer is found.
+/// Testbenches keep a sample on its ports for the time of the interface; hardware that needs it longer is detected.
 #[test]
 fn held_inputs_must_stay() {
     let mut found = 0;
@@ -213,7 +213,7 @@ fn held_inputs_must_stay() {
     assert!(found >= 6, "{found} need their samples for longer than a clock");
 }
 
-/// Samples come in beats of random widths, packed in both ways, as fast as they may and slower.
+/// Samples arrive in beats of random widths, with both packings, at full speed and slower.
 #[test]
 fn samples_may_come_beat_by_beat() {
     let (mut made, mut passing) = (0, 0);
@@ -238,13 +238,13 @@ fn samples_may_come_beat_by_beat() {
         spec.pipeline.register_outputs = rng.below(4) == 0;
         let hardware = match compile::model(&model, &spec) {
             Ok(hardware) => hardware,
-            // All in one beat, or an element in two.
+            // The sample fits one beat, or an element spans two.
             Err(error) if error.kind == compile::ErrorKind::Request => continue,
             Err(error) => panic!("seed {seed}: {error}"),
         };
-        let Some(plan) = hardware.reused().and_then(Reused::fold) else { continue };
+        let Some(plan) = hardware.reused().and_then(SharedHardware::fold) else { continue };
         assert_eq!(hardware.netlist.interface.input_beats, stream.beats, "seed {seed}");
-        let lanes = plan.stores.values().filter(|store| matches!(store.storage, Storage::Passing(Outlet::Lane(_))));
+        let lanes = plan.stores.values().filter(|store| matches!(store.storage, Storage::Passing(OutputPort::Lane(_))));
         passing += u32::from(lanes.count() > 0);
         simulated(&model, &spec, &hardware.netlist, seed);
         let language = if seed.is_multiple_of(2) { Language::Verilog } else { Language::Vhdl };
@@ -261,7 +261,7 @@ fn equal_parts_share_hardware_and_stay_exact() {
         let block = Recipe::seeded(Profile::TINY, 10, seed).build();
         let model = side_by_side(&block, 3 + (seed % 6) as u32);
         let interval = [2, 3, 4, 5, 8, 13][(seed % 6) as usize];
-        held(&model, interval, Engine::Fold, seed);
+        is_built_and_proved(&model, interval, Engine::Fold, seed);
         let mut spec = Spec::default();
         spec.pipeline.interval = Some(interval);
         spec.pipeline.engine = Engine::Fold;
@@ -271,7 +271,7 @@ fn equal_parts_share_hardware_and_stay_exact() {
     assert!(shared >= 5, "only {shared} share anything");
 }
 
-/// The operations of a program, to go on with.
+/// Returns a builder with the operations of a program.
 pub fn without_outputs(model: &Model) -> Builder {
     let mut b = Builder::new(vec![0; model.n_inputs()]);
     b.limits(Limits::derived());
@@ -284,7 +284,7 @@ pub fn without_outputs(model: &Model) -> Builder {
     b
 }
 
-/// A program with sums, differences and rectifiers over all that it gives behind it, which nothing else is equal to.
+/// Returns a program with additional sums, differences and rectifiers of its outputs, none of them equal to another.
 fn with_a_tail(model: &Model, rng: &mut SplitMix) -> Model {
     let mut b = without_outputs(model);
     let mut values: Vec<ValueId> = model.outputs().iter().filter_map(|o| o.source).collect();
@@ -309,29 +309,29 @@ fn with_a_tail(model: &Model, rng: &mut SplitMix) -> Model {
 }
 
 #[test]
-fn what_stands_alone_goes_through_bit_by_bit_beside_what_is_shared() {
+fn single_parts_are_bit_serial_and_equal_parts_are_shared() {
     let (mut made, mut both, mut by_passes) = (0, 0, 0);
-    // The types of the last one are wider than its values: its gates are those of the program by its types alone.
+    // The types of the last program are wider than its values.
     for seed in alir_testing::seeds(0..32).chain([1013]) {
         let mut rng = SplitMix::new(seed ^ 0x3141);
         let profile = [Profile::TINY, Profile::ADDERS][rng.below(2) as usize];
         let block = Recipe::seeded(profile, 5 + rng.below(8) as usize, seed).build();
         let model = side_by_side(&block, 2 + rng.below(6) as u32);
-        // What multiplies values is not made so by default: not all of it is proved.
+        // Products are not bit-serial by default, as not all of these are proved.
         let multiplies = model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }));
         if multiplies || model.outputs().iter().all(|o| o.source.is_none()) {
             continue;
         }
         let model = with_a_tail(&model, &mut rng);
         let interval = [4, 5, 8, 13, 21, 64][(seed % 6) as usize];
-        made += u32::from(held(&model, interval, Engine::Mixed, seed));
+        made += u32::from(is_built_and_proved(&model, interval, Engine::Mixed, seed));
         let mut spec = Spec::default();
         spec.pipeline.interval = Some(interval);
         spec.pipeline.engine = Engine::Mixed;
         let hardware = compile::model(&model, &spec).unwrap();
         let Some(reused) = hardware.reused() else { continue };
         let Some(plan) = reused.fold() else { continue };
-        // Whatever the prover is told computes the same.
+        // All intermediate programs compute the same function.
         let programs = reused.steps(&spec).programs;
         for _ in 0..8 {
             let codes = draw_inputs(&model, &mut rng);
@@ -348,9 +348,9 @@ fn what_stands_alone_goes_through_bit_by_bit_beside_what_is_shared() {
     assert!(by_passes >= 4, "{by_passes} are optimised in steps");
 }
 
-/// Whatever is changed of a region, the judge sees it.
+/// The checker detects every change of a bit-serial region.
 #[test]
-fn the_judge_knows_regions() {
+fn the_checker_detects_changed_regions() {
     let (mut tried, mut found) = (0, 0);
     for seed in 0..24 {
         let mut rng = SplitMix::new(seed);
@@ -402,15 +402,16 @@ fn the_judge_knows_regions() {
     assert_eq!(found, tried);
 }
 
-/// Dense layers of one matrix at several places, each as sums in another order and with sums that two places share;
-/// what follows each sum is the same. With holes, places from the third on lack some of what they would read.
+/// Returns dense layers with one matrix for several groups of inputs. Each has another order of addition and shares
+/// some sums with another layer; the operations after the sums are the same. With `holes`, layers from the third on
+/// lack some inputs.
 fn same_rows_other_sums(places: u32, holes: bool, rng: &mut SplitMix) -> Model {
     let (reads, gives) = (2 + rng.below(4) as u32, 1 + rng.below(4) as u32);
     let step = 1 + rng.below(u64::from(reads)) as u32;
     let n = step * (places - 1) + reads;
     let weight = |rng: &mut SplitMix| [1, 1, 2, 3, 4, 5, 7, -1, -2, -3, -6][rng.below(11) as usize];
     let mut weights: Vec<Vec<i64>> = (0..gives).map(|_| (0..reads).map(|_| weight(rng)).collect()).collect();
-    // A term to begin with.
+    // Each row has a first term.
     weights.iter_mut().for_each(|row| row[0] = [1, 3, 5, 7][rng.below(4) as usize]);
     let mut b = Builder::new(vec![0; n as usize]);
     b.limits(Limits::derived());
@@ -420,7 +421,7 @@ fn same_rows_other_sums(places: u32, holes: bool, rng: &mut SplitMix) -> Model {
         let interval = b.nodes()[v.index()].interval.clone();
         (interval.min.to_big(), interval.max.to_big())
     };
-    // Sums of two neighbours, which several places may read.
+    // Sums of two neighbours, which several layers may read.
     let mut shared: BTreeMap<(ValueId, ValueId, i32), ValueId> = BTreeMap::new();
     for place in 0..places {
         let missing: Vec<bool> = (0..reads).map(|k| holes && place > 1 && k > 0 && rng.below(3) == 0).collect();
@@ -431,7 +432,7 @@ fn same_rows_other_sums(places: u32, holes: bool, rng: &mut SplitMix) -> Model {
                 let bits = (0..3).filter(|bit| (w.unsigned_abs() >> bit) & 1 == 1);
                 terms.extend(bits.map(|bit| (x, bit, w < 0)));
             }
-            // Another order at each place.
+            // Another order in each layer.
             for at in (1..terms.len()).rev() {
                 terms.swap(at, rng.below(at as u64 + 1) as usize);
             }
@@ -470,7 +471,7 @@ fn equal_rows_share_hardware_though_their_sums_differ() {
         let places = 3 + rng.below(9) as u32;
         let model = same_rows_other_sums(places, false, &mut rng);
         let interval = [2, 3, 4, 5, 8, 13, 64][(seed % 7) as usize];
-        held(&model, interval, Engine::Fold, seed);
+        is_built_and_proved(&model, interval, Engine::Fold, seed);
         let mut spec = Spec::default();
         spec.pipeline.interval = Some(interval);
         spec.pipeline.engine = Engine::Fold;
@@ -488,7 +489,7 @@ fn rows_may_have_holes() {
         let mut rng = SplitMix::new(seed ^ 0x401e);
         let model = same_rows_other_sums(4 + rng.below(9) as u32, true, &mut rng);
         let interval = [2, 3, 4, 5, 8, 13, 64][(seed % 7) as usize];
-        held(&model, interval, Engine::Fold, seed);
+        is_built_and_proved(&model, interval, Engine::Fold, seed);
         let (model, good) = planned(&model, interval, &Engines::default());
         assert_eq!(check(&model, &good), Ok(()));
         let is_zero = |v: &ValueId| model.kif(*v).is_zero();
@@ -498,7 +499,7 @@ fn rows_may_have_holes() {
                 continue;
             };
             with_holes += 1;
-            // The judge sees it if something else is read where nothing is to be.
+            // The checker detects an operand where the plan has none.
             let mut bad = good.clone();
             let inputs = &mut bad.groups[at].instances[which].inputs;
             inputs[k] = *inputs.iter().find(|v| !is_zero(v)).expect("something is read");
@@ -510,9 +511,9 @@ fn rows_may_have_holes() {
     assert_eq!(found, changed);
 }
 
-/// A sum that wraps does so at its own width alone.
+/// A sum that wraps is valid only at its own width.
 #[test]
-fn the_judge_knows_sums_that_wrap() {
+fn the_checker_detects_sums_that_wrap_at_another_width() {
     let mut b = Builder::new(vec![0; 8]);
     b.limits(Limits::derived());
     let full = |int| Interval::full(Kif { signed: false, int, frac: 0 });
@@ -547,9 +548,9 @@ fn the_judge_knows_sums_that_wrap() {
     assert!(why.contains("is made as u5.0"), "{why}");
 }
 
-/// Whatever is changed of a template that serves by rows, the judge sees it.
+/// The checker detects every change of a template that is shared by rows.
 #[test]
-fn the_judge_knows_rows() {
+fn the_checker_detects_changed_rows() {
     let (mut tried, mut found) = (0, 0);
     for seed in 0..24 {
         let mut rng = SplitMix::new(seed);
@@ -590,7 +591,7 @@ fn the_judge_knows_rows() {
 }
 
 #[test]
-fn figures_and_bounds_fit_together() {
+fn figures_are_within_their_bounds() {
     let (mut least, mut plans) = (0, 0);
     for seed in alir_testing::seeds(0..12) {
         let block = Recipe::seeded(Profile::TINY, 10, seed).build();
@@ -612,12 +613,12 @@ fn figures_and_bounds_fit_together() {
             assert!(placed.iter().flatten().all(|p| p.clock() >= 1 && p.clock() < plan.latency.max(2)));
         }
     }
-    // Most plans have the starts of fewest registers; others would need larger multiplexers for them.
+    // Most plans have the start times with the fewest registers; others avoid larger multiplexers.
     assert!(2 * least > plans, "{least} of {plans}");
 }
 
 #[test]
-fn the_judge_finds_what_is_wrong_with_a_plan() {
+fn the_checker_detects_invalid_plans() {
     let block = Recipe::seeded(Profile::TINY, 10, 5).build();
     let model = side_by_side(&block, 6);
     let (mut tried, mut found) = (0, 0);

@@ -1,6 +1,6 @@
 //! Tests of `alir_hw::reuse::merge`.
 
-use super::{held, planned};
+use super::{is_built_and_proved, planned};
 use alir_core::ir::{Builder, Limits, Model, Op, Output, ValueId};
 use alir_core::num::{Interval, Kif};
 use alir_flow::compile::Engine;
@@ -47,7 +47,7 @@ fn windows_and_the_maxima_of_four_are_one_block() {
     // Two of the eight do not fill a unit, and stay smaller.
     assert!(groups(&model, 6).contains(&(6, 6 + 4 * 3 + 3 * 2)));
     for (seed, interval) in [(1, 8), (2, 6), (3, 4), (4, 3), (5, 16)] {
-        assert!(held(&model, interval, Engine::Fold, seed));
+        assert!(is_built_and_proved(&model, interval, Engine::Fold, seed));
     }
 }
 
@@ -71,7 +71,7 @@ fn what_would_wait_for_itself_is_no_block() {
     });
     for (seed, interval) in [(1, 2), (2, 3), (3, 6), (4, 8)] {
         groups(&model, interval);
-        assert!(held(&model, interval, Engine::Fold, seed));
+        assert!(is_built_and_proved(&model, interval, Engine::Fold, seed));
     }
 }
 
@@ -92,7 +92,7 @@ fn chains_of_equal_blocks_stay_exact() {
     });
     for (seed, interval) in [(1, 2), (2, 3), (3, 5), (4, 9), (5, 20)] {
         groups(&model, interval);
-        assert!(held(&model, interval, Engine::Fold, seed));
+        assert!(is_built_and_proved(&model, interval, Engine::Fold, seed));
     }
 }
 
@@ -103,7 +103,7 @@ fn wide_multiplexers_take_a_clock_of_their_own() {
     let mut made = 0;
     for (seed, interval) in [(1, 24), (2, 32), (3, 20), (4, 17), (5, 25), (6, 40)] {
         groups(&model, interval);
-        made += usize::from(held(&model, interval, Engine::Fold, seed));
+        made += usize::from(is_built_and_proved(&model, interval, Engine::Fold, seed));
     }
     assert!(made >= 3, "{made}");
 }

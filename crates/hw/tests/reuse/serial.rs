@@ -1,6 +1,6 @@
 //! Random programs: checked, simulated against the reference interpreter and proved; plans with mistakes.
 
-use super::{compared, held};
+use super::{compared, is_built_and_proved};
 use alir_core::ir::{Model, draw_inputs};
 use alir_core::num::SplitMix;
 use alir_flow::compile::{Engine, Spec};
@@ -19,7 +19,7 @@ fn from(graph: &Graph) -> u32 {
     }
 }
 
-/// A plan of a graph whose inputs are accepted at once: captured or, at an odd interval, held.
+/// A plan of a graph whose inputs are accepted at once: captured or, at an odd interval, held stable.
 fn planned(graph: &Graph, interval: u32) -> Result<Plan, Refusal> {
     plan(graph, interval, &graph.arrivals(interval % 2 == 1))
 }
@@ -45,7 +45,7 @@ fn random_programs_go_through_bit_by_bit_and_are_proved() {
         let model = Recipe::seeded(Profile::TINY, 14, seed).build();
         let least = from(&graph(&sums_of_two(&model))) + 1;
         let interval = least + [0, 1, 2, 5, 11, 30, 64][(seed % 7) as usize];
-        made += u64::from(held(&model, interval, Engine::Serial, seed));
+        made += u64::from(is_built_and_proved(&model, interval, Engine::Serial, seed));
     }
     assert!(made >= count / 2, "only {made} of {count}");
 }
@@ -55,7 +55,7 @@ proptest! {
 
     /// At the smallest interval and others: the checker agrees, and so does the reference interpreter.
     #[test]
-    fn plans_are_judged_right_and_compute_the_program(
+    fn plans_pass_the_checker_and_compute_the_program(
         genes in proptest::collection::vec(any::<Gene>(), 1..24), which in 0..Profile::ALL.len(), more in 0u32..40, seed: u64,
     ) {
         let model = Recipe::new(Profile::ALL[which].1, genes).build();
@@ -140,7 +140,7 @@ fn mistakes(seeds: std::ops::Range<u64>) -> ([u32; 9], u32) {
 }
 
 #[test]
-fn the_judge_accepts_no_plan_that_computes_something_else() {
+fn the_checker_rejects_plans_that_compute_another_function() {
     let (refused, harmless) = mistakes(alir_testing::seeds(0..60));
     let all: u32 = refused.iter().sum();
     assert!(all > 300 && refused.iter().all(|&n| n > 0), "{refused:?} refused, {harmless} harmless");
@@ -148,7 +148,7 @@ fn the_judge_accepts_no_plan_that_computes_something_else() {
 
 #[test]
 #[ignore = "long: 28,000 corrupted plans; minutes"]
-fn the_judge_accepts_no_plan_of_thousands_that_computes_something_else() {
+fn the_checker_rejects_thousands_of_plans_that_compute_another_function() {
     let (refused, harmless) = mistakes(alir_testing::seeds(1000..3000));
     println!("{refused:?} refused, {harmless} harmless");
     assert!(refused.iter().all(|&n| n > 50), "{refused:?} refused, {harmless} harmless");

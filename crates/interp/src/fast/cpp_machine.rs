@@ -231,15 +231,10 @@ impl Writer<'_> {
         format!("t{}", self.temporaries)
     }
 
-    /// Types of the elements of a view. By index, all elements that a view can reach have its types.
-    fn types(&self, access: &Access) -> Vec<Kif> {
-        self.machine.signal(access.signal).elements[access.lo..access.hi].to_vec()
-    }
-
     /// Writes statements that compute by how many elements an index moves a view; its name.
     fn offset(&mut self, indent: &str, index: &Access, mult: usize) -> Result<String> {
         let code = self.read(indent, index)?;
-        let kif = self.types(index)[0];
+        let kif = self.machine.types(index)[0];
         let name = self.temporary();
         let (n, width, signed) = (words(kif), kif.width(), truth(kif.signed));
         writeln!(
@@ -262,7 +257,7 @@ impl Writer<'_> {
         let offset = self.offset(indent, index, *mult)?;
         let name = self.temporary();
         writeln!(self.out, "{indent}std::int64_t {name}[{}];", total.max(1))?;
-        for (k, (at, kif)) in (access.lo..).zip(at.into_iter().zip(self.types(access))) {
+        for (k, (at, kif)) in (access.lo..).zip(at.into_iter().zip(self.machine.types(access).iter().copied())) {
             let n = words(kif);
             writeln!(self.out, "{indent}detail::fetch<{n}>({name} + {at}, {offset} + {k}, {size}, s{s}, first{s});")?;
         }
@@ -272,7 +267,7 @@ impl Writer<'_> {
     /// Writes statements that decide whether a view of one element is not 0; the condition.
     fn is_set(&mut self, indent: &str, access: &Access) -> Result<String> {
         let code = self.read(indent, access)?;
-        let n = words(self.types(access)[0]);
+        let n = words(self.machine.types(access)[0]);
         Ok(format!("detail::is_set<{n}>({code})"))
     }
 
@@ -281,7 +276,7 @@ impl Writer<'_> {
     fn taken(&mut self, indent: &str, connection: &Connection) -> Result<(String, Option<String>)> {
         let Connection { src, dst, enable_if, alternative } = connection;
         let name = self.temporary();
-        let total = starts(&self.types(dst)).1;
+        let total = starts(self.machine.types(dst)).1;
         writeln!(self.out, "{indent}std::int64_t {name}[{}];", total.max(1))?;
         let enable = enable_if.as_ref().map(|e| self.is_set(indent, e)).transpose()?;
         match (enable, alternative) {
@@ -304,9 +299,9 @@ impl Writer<'_> {
     /// A view's elements in the types of another, into an array.
     fn transfer(&mut self, indent: &str, src: &Access, dst: &Access, name: &str) -> Result {
         let from = self.read(indent, src)?;
-        let (source, target) = (self.types(src), self.types(dst));
-        let ends = starts(&source).0.into_iter().zip(starts(&target).0);
-        for ((f, t), (x, y)) in ends.zip(source.iter().zip(&target)) {
+        let (source, target) = (self.machine.types(src), self.machine.types(dst));
+        let ends = starts(source).0.into_iter().zip(starts(target).0);
+        for ((f, t), (x, y)) in ends.zip(source.iter().zip(target)) {
             let shift = i64::from(y.frac) - i64::from(x.frac);
             self.convert(indent, &format!("{from} + {f}"), *x, &format!("{name} + {t}"), *y, shift)?;
         }
@@ -324,7 +319,7 @@ impl Writer<'_> {
                     let dst = &connection.dst;
                     let (at, total) = (
                         starts(&self.machine.signal(dst.signal).elements).0.get(dst.lo).copied().unwrap_or(0),
-                        starts(&self.types(dst)).1,
+                        starts(self.machine.types(dst)).1,
                     );
                     if total > 0 {
                         let s = dst.signal.0;
@@ -405,10 +400,10 @@ impl Writer<'_> {
             let guard = enable.map_or(String::new(), |flag| format!("if ({flag}) "));
             let s = dst.signal.0;
             let elements = &self.machine.signal(dst.signal).elements;
-            let types = self.types(dst);
-            let (at, total) = starts(&types);
+            let types = self.machine.types(dst);
+            let (at, total) = starts(types);
             if let Some(offset) = offset {
-                for (k, (at, kif)) in (dst.lo..).zip(at.into_iter().zip(types)) {
+                for (k, (at, kif)) in (dst.lo..).zip(at.into_iter().zip(types.iter().copied())) {
                     writeln!(
                         self.out,
                         "    {guard}detail::put<{}>({name} + {at}, {offset} + {k}, {}, s{s}, first{s});",

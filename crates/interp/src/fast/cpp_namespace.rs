@@ -1,4 +1,4 @@
-//! Namespaces of C++ headers: which names compile, whichever headers of C, C++ and POSIX are included first.
+//! Namespaces of C++ headers: names that compile after any headers of C, C++ and POSIX.
 //!
 //! A namespace shares the global scope with the functions, types and variables of the C library, and macros replace a
 //! name in any scope. `cpp_words/` lists both: every name in the headers of the GNU C library and of libstdc++ that g++
@@ -37,7 +37,7 @@ pub fn problem(name: &str, is_outermost: bool) -> Option<String> {
         && !name.contains("__");
     let reason = if !is_identifier {
         return Some(format!(
-            "`{shown}` is no identifier of C++ that users may choose (letters, digits and single underscores, a \
+            "`{shown}` is not an identifier of C++ that users may choose (letters, digits and single underscores, a \
              letter first)"
         ));
     } else if KEYWORDS.contains(&name) {
@@ -90,7 +90,7 @@ fn words(list: &'static OnceLock<FxHashSet<&'static str>>, text: &'static str) -
     list.get_or_init(|| text.split_whitespace().collect())
 }
 
-/// Beginnings of macros without lower-case letters that POSIX or the GNU C library reserve.
+/// Prefixes of macros without lower-case letters that POSIX or the GNU C library reserve.
 const MACRO_PREFIXES: &[&str] = &[
     "AF_",
     "AI_",

@@ -1,20 +1,21 @@
 //! Machine code for the straight parts of a program: vector instructions, values in registers.
 //!
-//! The loops of [`super::kernels`] pay for every operation a call, two loads and a store a vector. Here a group of
-//! samples goes through the whole program at once: one or two instructions an operation, operands in vector registers,
-//! the rest spilled by the rule of L. A. Belady (*A study of replacement algorithms*, IBM Systems Journal 1966): the
-//! value needed last is evicted. Compiling is one pass, linear in the program, some hundred nanoseconds an operation.
+//! The loops of [`super::kernels`] need a call for every operation, and two loads and a store for every vector. Machine
+//! code evaluates the whole program for a group of samples: one or two instructions for each operation, operands in
+//! vector registers, the rest spilled by the rule of L. A. Belady (*A study of replacement algorithms*, IBM Systems
+//! Journal 1966), which evicts the value whose next use is last. Compilation is one pass in linear time, some hundred
+//! nanoseconds for each operation.
 //!
-//! This file has the parts that all processors share: selection of straight parts, registers, spilling, constants, the
-//! loop around a part. The instructions themselves are a [`Target`]'s: [`Avx512`] or [`Avx2`].
+//! This file has the parts that are common to all processors: selection of straight parts, registers, spilling,
+//! constants, the loop around a part. A [`Target`] provides the instructions: [`Avx512`] or [`Avx2`].
 //!
-//! Instructions that a target does not support (some lookups, lanes of 128 bits, wide integers) stay with the kernels:
-//! the program is split there, and values that cross a split live in the arena as they do for kernels. So nothing is
-//! refused, and the kernels are the plain equivalent that defines correct results.
+//! Kernels compute the instructions that a target does not support (some lookups, lanes of 128 bits, wide integers):
+//! the program is split there, and values that cross a split are in the arena, as for kernels. So every program is
+//! supported, and the kernels are the reference that defines correct results.
 //!
-//! This is one of the two places of the engine with `unsafe`. The reasons: memory is made executable and called. What
-//! makes it sound: the code is made from instructions of a checked [`Code`] only, it reads and writes the arena at
-//! offsets of the same allocator as the kernels, its own spill area, and its own constants (see [`MachineCode::run`]).
+//! This is one of the two places of the engine with `unsafe`, because memory is made executable and called. It is sound
+//! because the code consists only of instructions of a checked [`Code`], and accesses only the arena (at offsets of the
+//! same allocator as the kernels), its own spill area, and its own constants (see [`MachineCode::run`]).
 
 mod avx2;
 mod avx512;
@@ -56,7 +57,7 @@ impl Machine {
 
     pub(super) fn registers(self) -> Registers {
         match self {
-            // A few are for what is not a value.
+            // A few registers are reserved for temporary values.
             Machine::Avx2(target) => Registers { count: 13, bytes: Avx2::VECTOR, group: target.group() },
             Machine::Avx512(_) => Registers::AVX512,
         }
@@ -83,7 +84,7 @@ trait Target: Copy {
     const REGISTERS: u32;
     /// Bytes of one.
     const VECTOR: u32;
-    /// Number of instructions within which the next use of an operand in memory makes it worth a register.
+    /// Number of instructions within which the next use of an operand in memory justifies a register.
     const SOON: u32;
     /// Offset in bytes that is added to the pointer to the spill area, so that short displacements reach more of it.
     const SPILL_BIAS: i32;
@@ -94,9 +95,9 @@ trait Target: Copy {
     fn knows_lookup(self, table: &LaneTable, lane: Lane) -> bool;
     /// Emits the code before the loop.
     fn begin(self, asm: &mut Assembler);
-    /// A vector of a lane from memory (base register and displacement).
+    /// Loads a vector of a lane from memory (base register and displacement).
     fn load(self, asm: &mut Assembler, lane: Lane, reg: u8, memory: (u8, i32));
-    /// The reverse.
+    /// Stores a vector of a lane to memory.
     fn store(self, asm: &mut Assembler, lane: Lane, reg: u8, memory: (u8, i32));
 
     /// Vectors of a group in a lane.
@@ -120,11 +121,12 @@ trait Target: Copy {
     }
 }
 
-/// The instructions of a [`Code`] as those of a target; each leaves its result where [`Compiler::end_part`] expects it.
+/// The instructions of a [`Code`] as those of a target; each leaves its result in the place that [`Compiler::end_part`]
+/// expects.
 trait Operations {
     fn linear(&mut self, dst: Reg, terms: &[Term], c: i64, f: Finish);
     fn mul(&mut self, dst: Reg, a: Reg, b: Reg, shl: u8, f: Finish);
-    /// The operands come with their shifts to the left.
+    /// Emits a bit operation; the operands have left shifts.
     fn bits(&mut self, dst: Reg, op: BinaryBits, a: (Reg, u8), b: (Reg, u8), f: Finish);
     fn mux(&mut self, dst: Reg, cond: Reg, bit: u8, on_true: Choice, on_false: Choice, f: Finish);
     fn compare(&mut self, dst: Reg, x: Reg, than: i64, eq: bool, f: Finish);
@@ -144,7 +146,7 @@ const SPILL: u8 = RSI;
 /// Where the constants begin.
 const CONSTANTS: u8 = RDX;
 
-/// The register that points to the group's samples in slots of a lane.
+/// Returns the register that points to the group's samples in slots of a lane.
 fn pointer(lane: Lane) -> u8 {
     match lane {
         Lane::B1 => RDI,
@@ -204,7 +206,7 @@ fn max(lane: Lane) -> Opcode {
     }
 }
 
-/// Shift by an immediate byte: opcode and its extension. No lanes of 8 bits.
+/// Returns opcode and extension of a shift by an immediate byte, for lanes of more than 8 bits.
 fn shift(lane: Lane, kind: Shift) -> (Opcode, u8) {
     let digit = match kind {
         Shift::Left => 6,
@@ -227,7 +229,7 @@ enum Shift {
     Arithmetic,
 }
 
-/// Extension from a narrower lane.
+/// Returns the opcode of an extension from a narrower lane.
 fn extend(from: Lane, to: Lane, zero: bool) -> Opcode {
     let code = match (from, to) {
         (Lane::B1, Lane::B2) => 0x20,
@@ -301,7 +303,7 @@ struct Constants {
 }
 
 impl Constants {
-    /// Offset of the vector with `value` in each lane.
+    /// Returns the offset of the constant vector with `value` in each lane.
     fn splat(&mut self, lane: Lane, value: i64) -> i32 {
         let bits = 8 * lane.bytes();
         let value = value << (64 - bits) >> (64 - bits);
@@ -313,7 +315,7 @@ impl Constants {
         })
     }
 
-    /// Offset of a vector.
+    /// Returns the offset of a constant vector.
     fn vector(&mut self, vector: &[u8]) -> i32 {
         debug_assert_eq!(vector.len(), self.length);
         let offset = self.bytes.len() as i32;
@@ -361,7 +363,7 @@ impl<T: Target> Compiler<'_, T> {
         self.target.load(&mut self.asm, lane, reg, memory);
     }
 
-    /// A vector register for something new; it is pinned.
+    /// Returns a free vector register, which is pinned.
     fn take(&mut self) -> u8 {
         let reg = if self.free != 0 {
             self.free.trailing_zeros() as u8
@@ -385,7 +387,7 @@ impl<T: Target> Compiler<'_, T> {
         self.home(value, part).reg = NO_REG;
     }
 
-    /// Makes sure that a vector is in memory too.
+    /// Ensures that a vector is also in memory; returns its place.
     fn save(&mut self, value: Reg, part: u32) -> (u8, i32) {
         let home = *self.home(value, part);
         if let Some(memory) = home.memory {
@@ -402,7 +404,7 @@ impl<T: Target> Compiler<'_, T> {
         memory
     }
 
-    /// A vector in a register, pinned.
+    /// Returns the register of a vector, loaded if necessary and pinned.
     fn in_reg(&mut self, value: Reg, part: u32) -> u8 {
         let home = *self.home(value, part);
         if home.reg != NO_REG {
@@ -417,7 +419,7 @@ impl<T: Target> Compiler<'_, T> {
         reg
     }
 
-    /// A vector wherever it is; brought into a register if it is needed again soon.
+    /// Returns the place of a vector, in a register or in memory; loads it if its next use is near.
     fn anywhere(&mut self, value: Reg, part: u32) -> Rm {
         let home = *self.home(value, part);
         let again = self.next_use(value);
@@ -429,7 +431,7 @@ impl<T: Target> Compiler<'_, T> {
         }
     }
 
-    /// The register that `value` is to be computed in.
+    /// Returns the register for the result `value`.
     fn define(&mut self, value: Reg, part: u32) -> u8 {
         let reg = self.take();
         self.holds[reg as usize] = (value, part);
@@ -437,7 +439,7 @@ impl<T: Target> Compiler<'_, T> {
         reg
     }
 
-    /// After an instruction: operands that are not needed any more give back what they have.
+    /// Releases the registers and spill places of an operand without further uses, after an instruction.
     fn release(&mut self, value: Reg) {
         if self.next_use(value) != NONE {
             return;
@@ -454,7 +456,7 @@ impl<T: Target> Compiler<'_, T> {
         }
     }
 
-    /// Unpins everything, and gives temporary registers back.
+    /// Unpins all registers, and releases temporary ones.
     fn unpin(&mut self) {
         let mut pinned = std::mem::take(&mut self.pinned);
         while pinned != 0 {
@@ -466,7 +468,7 @@ impl<T: Target> Compiler<'_, T> {
         }
     }
 
-    /// The vector of a destination is there: to the arena with it, if it lives there.
+    /// Finishes a vector of a destination: stores it to the arena if it is read elsewhere.
     fn end_part(&mut self, dst: Reg, part: u32) {
         let home = *self.home(dst, part);
         if let Some(memory) = home.memory {
@@ -480,7 +482,7 @@ impl<T: Target> Compiler<'_, T> {
         Self: Operations,
     {
         let code = self.code;
-        // This instruction is no longer a use to come.
+        // Removes this instruction from the future uses.
         ins.for_each_source(code, |r| self.cursor[r as usize] += 1);
         let dst = ins.dst();
         if self.in_arena[dst as usize] {
@@ -514,7 +516,7 @@ impl<T: Target> Compiler<'_, T> {
         self.release(dst);
     }
 
-    /// Gives a value its place in the arena.
+    /// Assigns a place in the arena to a value.
     fn place(&mut self, value: Reg) {
         let lane = self.code.lanes[value as usize];
         let offset = self.offsets[value as usize] as i32;
@@ -524,13 +526,13 @@ impl<T: Target> Compiler<'_, T> {
         }
     }
 
-    /// One straight part as a function: a loop over groups around its instructions.
+    /// Emits a straight part as a function: a loop over groups around its instructions.
     fn part(&mut self, range: std::ops::Range<usize>) -> usize
     where
         Self: Operations,
     {
         let entry = self.asm.bytes.len();
-        // Nothing stays in a register from one part to the next: each is a loop of its own.
+        // No value stays in a register from one part to the next, as each part is a separate loop.
         for (value, part) in std::mem::replace(&mut self.holds, [(NONE, 0); 32]) {
             if value != NONE {
                 self.home(value, part).reg = NO_REG;
@@ -546,7 +548,7 @@ impl<T: Target> Compiler<'_, T> {
             let ins = self.code.ins[k];
             self.instruction(&ins);
         }
-        // Values without further readers in this part have no register; those of other parts are in the arena.
+        // Only values with further readers in this part have registers; those for other parts are in the arena.
         let group = self.target.group();
         for (prefix, modrm, size) in
             [([0x48, 0x81], 0xc7, 1), ([0x48, 0x81], 0xc0, 2), ([0x49, 0x81], 0xc0, 4), ([0x49, 0x81], 0xc1, 8)]
@@ -565,7 +567,7 @@ impl<T: Target> Compiler<'_, T> {
     }
 }
 
-/// Which instructions are compiled: maximal straight parts.
+/// Returns the maximal straight parts, which are compiled.
 pub(super) fn straight_parts(code: &Code, machine: Machine) -> Vec<std::ops::Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -583,15 +585,15 @@ pub(super) fn straight_parts(code: &Code, machine: Machine) -> Vec<std::ops::Ran
     parts
 }
 
-/// Lookups of the straight parts that can miss what is to be reported: the loops look at their operands afterwards.
+/// Returns the lookups of the straight parts whose misses must be reported; the loops check their operands afterwards.
 pub(super) fn watched<'c>(code: &'c Code, straight: &'c [std::ops::Range<usize>]) -> impl Iterator<Item = &'c Ins> {
     let all = straight.iter().flat_map(|range| &code.ins[range.clone()]);
     all.filter(|ins| matches!(ins, Ins::Lookup { table, .. } if code.tables[*table as usize].faults))
 }
 
-/// Which registers live in the arena because somebody outside their own part reads or writes them.
+/// Returns `true` for registers in the arena: those that another part writes or reads.
 pub(super) fn in_arena(code: &Code, straight: &[std::ops::Range<usize>]) -> Vec<bool> {
-    // Part that defines a register; 0 is none. Constants are available in every part.
+    // Index of the part that defines a register, plus one; 0 for none. Constants are available in every part.
     const FIXED: u32 = u32::MAX;
     let mut part_of = vec![0u32; code.lanes.len()];
     code.fixed.iter().for_each(|f| part_of[f.0 as usize] = FIXED);
@@ -617,7 +619,7 @@ pub(super) fn in_arena(code: &Code, straight: &[std::ops::Range<usize>]) -> Vec<
     needed
 }
 
-/// Code that can be called, and what it needs.
+/// Callable code, with its constants and tables.
 pub(super) struct MachineCode {
     memory: Executable,
     entries: Vec<usize>,
@@ -683,7 +685,7 @@ impl MachineCode {
         let mut entries = Vec::with_capacity(straight.len());
         let mut next = 0;
         for range in straight {
-            // What a kernel before this part has made is in the arena.
+            // Results of kernels before this part are in the arena.
             for ins in &code.ins[next..range.start] {
                 if code.lanes[ins.dst() as usize] <= Lane::B8 {
                     compiler.place(ins.dst());
@@ -725,7 +727,7 @@ impl MachineCode {
 }
 
 impl<T: Target> Compiler<'_, T> {
-    /// Lists, for each register, the instructions of straight parts that read it, in order.
+    /// Lists the instructions of straight parts that read each register, in order.
     fn list_uses(&mut self, straight: &[std::ops::Range<usize>]) {
         let code = self.code;
         let all = || straight.iter().flat_map(|r| r.clone());
@@ -746,7 +748,7 @@ impl<T: Target> Compiler<'_, T> {
     }
 }
 
-/// Memory that holds code.
+/// Executable memory.
 struct Executable {
     start: *const u8,
     length: usize,
@@ -762,7 +764,7 @@ impl Executable {
     /// forbids it.
     fn new(code: &[u8]) -> Option<Executable> {
         let length = code.len().max(1);
-        // SAFETY: a new private mapping; it is written before it is made executable, and within its length.
+        // SAFETY: a new private mapping, which is written within its length before it is made executable.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let start = libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
@@ -778,7 +780,7 @@ impl Executable {
 
 impl Drop for Executable {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing runs in it: the caller that runs code borrows it.
+        // SAFETY: the mapping is owned, and no code runs in it, as a caller that runs code borrows it.
         unsafe {
             libc::munmap(self.start.cast_mut().cast(), self.length);
         }

@@ -19,20 +19,20 @@ pub(super) trait Int: Copy + PartialEq + Ord + Send + Sync + 'static {
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     fn shl(self, by: u32) -> Self;
-    /// Arithmetic.
+    /// Arithmetic shift.
     fn shr(self, by: u32) -> Self;
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
     fn from_i128(value: i128) -> Self;
     fn from_i64(value: i64) -> Self;
-    /// Sign extended.
+    /// The value, sign-extended.
     fn signed(self) -> i128;
-    /// Zero extended.
+    /// The value, zero-extended.
     fn unsigned(self) -> i128;
-    /// Sign extended; cut off from 128 bits.
+    /// The value, sign-extended; cut off from 128 bits.
     fn signed64(self) -> i64;
-    /// Zero extended; cut off from 128 bits.
+    /// The value, zero-extended; cut off from 128 bits.
     fn unsigned64(self) -> i64;
 }
 
@@ -113,7 +113,7 @@ pub(super) struct NaryTerm {
     pub(super) neg: bool,
 }
 
-/// A table with its entries, and what to do outside them.
+/// A table with its entries and the treatment of indices outside the table.
 pub(super) struct Table<'a> {
     pub(super) entries: &'a Entries,
     pub(super) base: i64,
@@ -326,7 +326,7 @@ mod body {
         }
     }
 
-    /// A shift of a mux operand to either side, zeros or signs coming in.
+    /// Returns the shift of a mux operand to either side, which shifts in zeros or signs.
     #[inline(always)]
     fn shifter<T: Int>(shl: u8, shr: u8, logical: bool) -> impl Fn(T) -> T {
         let mask =
@@ -376,7 +376,7 @@ mod body {
         finished!(f, dst, i => if (a[i] == than) == eq { T::from_i128(1) } else { T::ZERO });
     }
 
-    /// Table `c`.
+    /// Lookup in table `c`.
     #[inline(always)]
     pub(super) unsafe fn lookup<T: Int>(e: &mut Exec<'_>, s: &Step) {
         let table = &e.tables[s.c as usize];
@@ -406,7 +406,7 @@ mod body {
         }
     }
 
-    /// Which operands are outside table `c`.
+    /// Finds the operands outside table `c`.
     #[inline(always)]
     pub(super) unsafe fn misses<T: Int>(e: &mut Exec<'_>, s: &Step) {
         let table = &e.tables[s.c as usize];

@@ -29,7 +29,7 @@ pub(super) enum Lane {
     B4,
     B8,
     B16,
-    /// Limbs of 64 bits, as many as the type needs; computed one by one.
+    /// Limbs of 64 bits, as many as the type needs; computed limb by limb.
     Wide,
 }
 
@@ -48,7 +48,7 @@ impl Lane {
         }
     }
 
-    /// Bytes of a machine lane.
+    /// Returns the number of bytes of a machine lane.
     pub(super) fn bytes(self) -> u32 {
         match self {
             Lane::Wide => 0,
@@ -61,7 +61,7 @@ impl Lane {
     }
 }
 
-/// A place that holds one value of each sample; written once.
+/// A register: holds one value of each sample; written once.
 pub(super) type Reg = u32;
 
 const NONE: Reg = u32::MAX;
@@ -94,7 +94,7 @@ pub(super) struct Choice {
     pub(super) logical: bool,
 }
 
-/// One instruction. All registers are of the lane of `dst`, except where said.
+/// One instruction. All registers have the lane of `dst`, except where a comment names another lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ins {
     /// `wrap((Σ ± reg << shl + c) >> shr)`, after replacing negative sums by zero with `relu`. `terms` and `c` are
@@ -114,7 +114,7 @@ pub(super) enum Ins {
     Convert { dst: Reg, src: Reg, zero: bool },
     /// The low bits of limbs in a machine lane.
     Narrow { dst: Reg, src: Reg },
-    /// Whatever it is, in integers of any size: an index into [`Code::wide`].
+    /// Any operation, in integers of any size: an index into [`Code::wide`].
     Wide { dst: Reg, op: u32 },
 }
 
@@ -276,7 +276,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// No instructions.
+    /// Returns code without instructions.
     pub(super) fn empty() -> Code {
         Code {
             lanes: Vec::new(),
@@ -471,7 +471,7 @@ impl Lowering<'_> {
                 };
                 let result = low.unwrap_or(fact.exact_bits);
                 let mut bits = arm(on_true).max(arm(on_false)).max(result);
-                // A condition beyond machine lanes is looked at in limbs.
+                // A condition wider than machine lanes is tested in limbs.
                 if fact_of(*cond).bits > 128 {
                     bits = EXACT;
                 }
@@ -500,7 +500,7 @@ impl Lowering<'_> {
         self.code.lanes[reg as usize]
     }
 
-    /// The register of `value` in `lane`, if there is one.
+    /// Returns the register of `value` in `lane`, if one exists.
     fn copy(&self, value: u32, lane: Lane) -> Option<Reg> {
         let mut reg = self.home[value as usize];
         while reg != NONE && self.lane(reg) != lane {
@@ -509,7 +509,7 @@ impl Lowering<'_> {
         (reg != NONE).then_some(reg)
     }
 
-    /// A register that holds a constant in a lane.
+    /// Returns a register that holds a constant in a lane.
     fn constant(&mut self, value: i128, lane: Lane) -> Reg {
         let value = match lane {
             Lane::B16 | Lane::Wide => value,
@@ -523,14 +523,14 @@ impl Lowering<'_> {
         reg
     }
 
-    /// A register of its own for an operation whose result is a constant: it may be extended by its signedness.
+    /// Returns a separate register for an operation whose result is a constant: it may be extended by its signedness.
     fn own_constant(&mut self, value: i128, lane: Lane) -> Reg {
         let reg = self.register(lane);
         self.code.fixed.push((reg, value));
         reg
     }
 
-    /// The register of `value` in a machine lane, converting where needed.
+    /// Returns the register of `value` in a machine lane, and converts the value where needed.
     fn get(&mut self, value: u32, lane: Lane) -> Reg {
         let fact = self.facts.by_op[value as usize];
         if let Some(constant) = fact.constant() {
@@ -544,7 +544,7 @@ impl Lowering<'_> {
         if self.lane(home) == Lane::Wide {
             self.code.ins.push(Ins::Narrow { dst, src: home });
         } else {
-            // The nearest copy that holds at least as much as is wanted: a narrower one than the home was cut off.
+            // The nearest copy that holds at least the wanted bits: a copy narrower than the home lane was cut off.
             let (mut src, mut reg) = (home, home);
             while reg != NONE {
                 let (best, here) = (self.lane(src), self.lane(reg));
@@ -564,7 +564,8 @@ impl Lowering<'_> {
         dst
     }
 
-    /// The machine lane in which an operation that needs `bits` is cheapest, conversions of its operands included.
+    /// Returns the machine lane in which an operation that needs `bits` is cheapest, conversions of its operands
+    /// included.
     fn choose_lane(&self, bits: u32, operands: impl Iterator<Item = u32> + Clone) -> Lane {
         let least = Lane::for_bits(bits);
         let machine = |v: &u32| {
@@ -656,7 +657,7 @@ impl Lowering<'_> {
                 if let Some(k) = need.low
                     && !relu
                 {
-                    // Terms above all bits that matter; nothing was asked of their operands.
+                    // Terms above all bits that matter place no demand on their operands.
                     let matters = k.saturating_add(*shr);
                     terms.retain(|t| t.shl < matters);
                 }
@@ -796,7 +797,7 @@ impl Lowering<'_> {
         Ins::Mux { dst: self.register(lane), cond, bit: bit as u8, on_true, on_false, wrap }
     }
 
-    /// An operation in integers of any size; its operands may be anywhere.
+    /// Appends an operation in integers of any size; its operands may have any lane.
     fn wide(&mut self, node: u32, form: &Form, terms: &[Shifted], fact: &Fact, kif: Kif) -> Reg {
         let mut operands = Vec::new();
         let mut operand = |value: u32| {
@@ -857,7 +858,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The low 128 bits of an integer.
+/// Returns the low 128 bits of an integer.
 pub(super) fn low_bits(value: &BigInt) -> i128 {
     value.to_i128().unwrap_or_else(|| {
         let low = wrap(value, Kif { signed: true, int: 127, frac: 0 });

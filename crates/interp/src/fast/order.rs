@@ -1,24 +1,23 @@
-//! The order of straight code: few values alive, few cuts.
+//! Instruction order with few live values and few switches between machine code and loops.
 //!
-//! A file's order is as its library found the operations, often layer by layer with shared terms first, and keeps far
-//! more values alive than it needs. Values die soon after they are born if each tree is finished before the next one is
-//! begun (R. Sethi, J. D. Ullman, *The generation of optimal code for arithmetic expressions*, Journal of the ACM 1970:
-//! depth first, the operand that is harder to compute before the other). That is optimal for trees and no more than a
-//! good try for programs with shared values, so the new order is taken only where it is the better one by the measure
-//! that counts: reads of values that are no longer in a register.
+//! Files are often ordered by layers with shared terms first, which keeps many values live. Depth-first order shortens
+//! live ranges: each tree is finished before the next one, and the operand that needs more registers is computed first
+//! (R. Sethi, J. D. Ullman, *The generation of optimal code for arithmetic expressions*, Journal of the ACM 1970). It
+//! is optimal for trees and a heuristic for programs with shared values, so the new order is used only if it has fewer
+//! reads of values that are no longer in a register.
 //!
-//! Machine code is cut at instructions it does not know ([`super::jit`]). So instructions of the two kinds are
-//! gathered: first all that need no other kind, then all of the other kind that can go now, and so on.
+//! Machine code ends at instructions that it does not support ([`super::jit`]). So instructions of the two kinds are
+//! grouped: first all that do not depend on the other kind, then all of the other kind that are ready, and so on.
 
 use super::lower::{Code, Ins, Lane};
 
-/// The vector registers that a program can count on.
+/// Vector registers that are available to a program.
 #[derive(Clone, Copy)]
 pub(super) struct Registers {
     pub(super) count: u32,
     /// Bytes of one register.
     pub(super) bytes: u32,
-    /// Samples that go through them together.
+    /// Number of samples that are computed together.
     pub(super) group: u32,
 }
 
@@ -26,7 +25,7 @@ impl Registers {
     /// Registers of AVX-512.
     pub(super) const AVX512: Registers = Registers { count: 28, bytes: 64, group: 32 };
 
-    /// Vectors of a group in a lane.
+    /// Returns the number of vectors of a group in a lane.
     fn vectors(self, lane: Lane) -> u32 {
         let bytes = if lane == Lane::Wide { 16 } else { lane.bytes() };
         (self.group * bytes).div_ceil(self.bytes)
@@ -35,8 +34,8 @@ impl Registers {
 
 const NONE: u32 = u32::MAX;
 
-/// Puts the instructions into the better of the file's order and the depth-first one. `straight` returns the kind.
-/// Takes time linear in the code.
+/// Orders the instructions by the better of the file's order and the depth-first one. `straight` returns the kind of an
+/// instruction. Takes linear time.
 pub(super) fn improve(code: &mut Code, registers: Registers, straight: impl Fn(&Code, &Ins) -> bool) {
     if code.ins.len() < registers.count as usize {
         return;
@@ -49,11 +48,11 @@ pub(super) fn improve(code: &mut Code, registers: Registers, straight: impl Fn(&
     }
 }
 
-/// Estimates the loads from memory, as if registers were released by age: counts vectors that are read after they have
-/// left the registers, or in another part. A vector leaves them once more other vectors than there are registers were
-/// written since its last use.
+/// Estimates the loads from memory under least-recently-used replacement: counts reads of vectors that were evicted
+/// from the registers, or that another part wrote. A vector is evicted once as many other vectors as there are
+/// registers were written since its last use.
 fn far_reads(code: &Code, registers: Registers, order: &[u32], straight: &[bool]) -> u64 {
-    // Last use of each register: vectors written until then, and the part.
+    // Last use of each register: number of vectors written before it, and the part.
     let mut at_hand = vec![(0u64, NONE); code.lanes.len()];
     let (mut written, mut part, mut far) = (0u64, 0, 0u64);
     let mut last_kind = true;
@@ -83,7 +82,7 @@ struct Dag {
     /// `sources[first[k]..first[k + 1]]` are the instructions that instruction `k` reads.
     first: Vec<u32>,
     sources: Vec<u32>,
-    /// `true` if the instruction's result is an output or has no reader (a lookup that is kept for its faults).
+    /// `true` if the instruction's result is an output or has no reader (a lookup that is kept because it may fail).
     root: Vec<bool>,
 }
 
@@ -117,7 +116,7 @@ impl Dag {
 
     fn depth_first(&self, straight: &[bool]) -> Vec<u32> {
         let n = straight.len();
-        // How often the kind changes on the way to an instruction, and how many values its tree holds at a time.
+        // Number of changes of the kind on the path to an instruction, and number of live values of its tree.
         let (mut level, mut hardness) = (vec![0u32; n], vec![0u32; n]);
         let mut operands: Vec<u32> = Vec::new();
         for k in 0..n as u32 {
@@ -133,7 +132,7 @@ impl Dag {
             hardness[k as usize] = needed.unwrap_or(0).max(1);
         }
         let levels = level.iter().max().map_or(0, |l| l + 1);
-        // The last of each level's trees: what a later level or an output reads.
+        // Roots of each level's trees: values that a later level or an output reads.
         let mut roots: Vec<Vec<u32>> = vec![Vec::new(); levels as usize];
         let mut is_root = self.root.clone();
         for k in 0..n as u32 {
@@ -154,7 +153,7 @@ impl Dag {
                         state[k as usize] = 1;
                         let from = stack.len();
                         stack.extend(self.sources(k).iter().filter(|&&s| state[s as usize] == 0));
-                        // The last one pushed is computed first.
+                        // The operand that is pushed last is computed first.
                         stack[from..].sort_by_key(|&s| hardness[s as usize]);
                     }
                     1 => {
@@ -179,11 +178,11 @@ mod tests {
     use crate::fast::lower;
 
     #[test]
-    fn instructions_come_once_each_and_after_what_they_read() {
+    fn each_instruction_occurs_once_and_after_its_operands() {
         let mut moved = 0;
         for seed in 0..300 {
             let code = lower::lower(&alir_testing::random::model(seed), LookupMiss::Error);
-            // Any division into two kinds will do.
+            // An arbitrary division into two kinds.
             let straight: Vec<bool> = (0..code.ins.len()).map(|k| k as u64 * 7 % 5 != seed % 5).collect();
             let dag = Dag::new(&code);
             let order = dag.depth_first(&straight);
@@ -202,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_gathered() {
-        // Straight and other instructions in turns, none of which needs another: two runs.
+    fn kinds_are_grouped() {
+        // Alternating kinds of independent instructions become two runs.
         use alir_core::ir::{Builder, Op, Output};
         use alir_core::num::Interval;
         let mut b = Builder::new(vec![0; 9]);
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_that_a_file_makes_side_by_side_are_made_one_after_the_other() {
+    fn interleaved_sums_of_a_file_are_computed_one_after_the_other() {
         use alir_core::ir::{Builder, Op, Output};
         use alir_core::num::Interval;
         let mut b = Builder::new(vec![0; 16]);

@@ -1,4 +1,4 @@
-//! A program made ready: registers have places, instructions have kernels.
+//! Execution plan of a program: registers have places in memory, instructions have kernels.
 
 #[cfg(all(target_arch = "x86_64", unix))]
 use super::jit::{self, Machine, MachineCode};
@@ -13,7 +13,7 @@ use alir_core::ir::Model;
 use alir_core::num::Kif;
 use std::ops::Range;
 
-/// Vector instructions that kernels are compiled for.
+/// Vector instruction sets of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
     /// Instructions that every processor of the target has (SSE2 on x86-64).
@@ -29,7 +29,7 @@ pub enum InstructionSet {
 }
 
 impl InstructionSet {
-    /// All of them, the plainest first.
+    /// All instruction sets, the simplest first.
     pub const ALL: [InstructionSet; 5] = [
         InstructionSet::Baseline,
         InstructionSet::Avx2,
@@ -63,12 +63,12 @@ impl InstructionSet {
         }
     }
 
-    /// The best one this machine has.
+    /// Returns the best instruction set of this machine.
     pub fn best() -> InstructionSet {
         InstructionSet::ALL.into_iter().rev().find(|s| s.is_available()).unwrap_or(InstructionSet::Baseline)
     }
 
-    /// By its name in lower case: `baseline`, `avx2`, `avx512`, `compiled-avx2`, `compiled`.
+    /// Returns the instruction set with this name: `baseline`, `avx2`, `avx512`, `compiled-avx2` or `compiled`.
     pub fn from_name(name: &str) -> Option<InstructionSet> {
         match name {
             "baseline" => Some(InstructionSet::Baseline),
@@ -80,12 +80,12 @@ impl InstructionSet {
         }
     }
 
-    /// The one that the environment variable `ALIR2HDL_INSTRUCTION_SET` names, if it names one.
+    /// Returns the instruction set in the environment variable `ALIR2HDL_INSTRUCTION_SET`, if it is valid.
     fn forced() -> Option<InstructionSet> {
         InstructionSet::from_name(std::env::var("ALIR2HDL_INSTRUCTION_SET").ok()?.as_str())
     }
 
-    /// The loops that go with it.
+    /// Returns the instruction set of the loops that supplement machine code.
     fn loops(self) -> InstructionSet {
         match self {
             InstructionSet::CompiledAvx2 if !InstructionSet::Avx512.is_available() => InstructionSet::Avx2,
@@ -105,16 +105,16 @@ impl InstructionSet {
     }
 }
 
-/// Options of a [`Plan`]. The default is right except for tests of the engine itself.
+/// Options of a [`Plan`]. Only tests of the engine need other values than the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanOptions {
     /// Result of a lookup outside its table.
     pub lookup_miss: LookupMiss,
-    /// Instructions to use; `None` for what the environment variable `ALIR2HDL_INSTRUCTION_SET` names (see
-    /// [`InstructionSet::from_name`]), else the best of this machine. One that the machine does not have is replaced by
-    /// the best it has.
+    /// Instruction set; `None` for that in the environment variable `ALIR2HDL_INSTRUCTION_SET` (see
+    /// [`InstructionSet::from_name`]), otherwise the best of this machine. An unavailable one is replaced by the best
+    /// of the machine.
     pub instruction_set: Option<InstructionSet>,
-    /// Samples in a block; `None` for as many as the cache holds well.
+    /// Number of samples in a block; `None` for a number that fits the cache.
     pub block: Option<usize>,
 }
 
@@ -148,7 +148,7 @@ pub struct Plan {
     pub(super) code: Code,
     /// Instruction set of the loops and tiles.
     pub(super) set: InstructionSet,
-    /// Inputs by number, those of tiles first.
+    /// Indices of the inputs, those of tiles first.
     pub(super) input_order: Vec<u32>,
     pub(super) tiled_inputs: usize,
     pub(super) output_order: Vec<u32>,
@@ -159,18 +159,18 @@ pub struct Plan {
     pub(super) output_tiles: Vec<OutputTile>,
     pub(super) kernels: &'static Kernels,
     options: PlanOptions,
-    /// For few samples, and where machine code cannot be.
+    /// Layout for few samples, and for machines without machine code.
     loops: Layout,
     #[cfg(all(target_arch = "x86_64", unix))]
     machine: Option<Machine>,
-    /// For many; made when they come.
+    /// Layout with machine code for many samples; compiled on first use.
     #[cfg(all(target_arch = "x86_64", unix))]
     compiled: std::sync::OnceLock<Option<Layout>>,
 }
 
 /// A program laid out in an arena.
 pub(super) struct Layout {
-    /// Samples of a block.
+    /// Number of samples in a block.
     pub(super) block: usize,
     /// Places of the registers in the arena.
     pub(super) offsets: Vec<u32>,
@@ -184,7 +184,7 @@ pub(super) struct Layout {
     pub(super) machine: Option<MachineCode>,
 }
 
-/// Work on a block; stages run one after the other.
+/// Part of the work on a block; stages run in order.
 pub(super) enum Stage {
     /// Steps of kernels.
     Steps(Range<usize>),
@@ -196,7 +196,7 @@ pub(super) enum Stage {
 }
 
 impl Plan {
-    /// Plans a program. Takes time linear in it.
+    /// Plans a program, in linear time.
     pub fn new(model: &Model, options: PlanOptions) -> Plan {
         let options =
             PlanOptions { instruction_set: options.instruction_set.or_else(InstructionSet::forced), ..options };
@@ -254,7 +254,7 @@ impl Plan {
 
     /// Returns the layout for a runner with `samples` samples to run or already done.
     pub(super) fn layout(&self, samples: usize) -> &Layout {
-        /// Compiling costs as much as some hundred samples.
+        /// Number of samples from which on compilation pays.
         const MANY: usize = 512;
         #[cfg(all(target_arch = "x86_64", unix))]
         if self.machine.is_some() && (samples >= MANY || self.options.instruction_set.is_some()) {
@@ -295,32 +295,22 @@ impl Plan {
         Some(layout)
     }
 
-    /// Number of inputs of a sample.
-    pub fn n_inputs(&self) -> usize {
-        self.n_inputs
-    }
-
-    /// Number of outputs of a sample.
-    pub fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
-    /// Input elements that are not converted, in order: a NaN or infinity there goes unnoticed.
+    /// Returns the input elements that are not converted, in order: NaN and infinities are not detected there.
     pub fn unread_inputs(&self) -> Vec<usize> {
         let mut read = vec![false; self.n_inputs];
         self.code.inputs.iter().for_each(|c| read[c.input as usize] = true);
         (0..self.n_inputs).filter(|&k| !read[k]).collect()
     }
 
-    /// Samples for one call: a multiple of this number runs without waste, and it is large enough to make the fixed
-    /// cost of a call negligible.
+    /// Recommended number of samples in a call, or a multiple: blocks are full, and the fixed cost of a call is
+    /// negligible.
     pub const CHUNK: usize = 128;
 
-    /// Runs real numbers through the program: `inputs` has one row of [`Plan::n_inputs`] numbers a sample, `outputs`
-    /// one row of [`Plan::n_outputs`]. For many calls make a [`Runner`] once.
+    /// Runs the program on real numbers. For each sample `inputs` has a row with a number for each
+    /// input element, and `outputs` a row with one for each output element. For many calls create one [`Runner`].
     ///
     /// # Errors
-    /// The first sample that has no result; the outputs of the others are there.
+    /// The first sample without a result; the outputs of all other samples are written.
     ///
     /// # Panics
     /// If the lengths are not multiples of the row lengths for the same number of samples.
@@ -331,7 +321,7 @@ impl Plan {
         }
     }
 
-    /// A place to run in: the memory that one thread needs.
+    /// Returns a runner: the memory that one thread needs.
     pub fn runner(&self) -> Runner<'_> {
         Runner::new(self)
     }
@@ -353,7 +343,7 @@ impl Layout {
         }
     }
 
-    /// Appends a step, or what else an instruction needs.
+    /// Appends an instruction as a step of a kernel or as a stage for wide numbers.
     fn step(&mut self, code: &Code, kernels: &Kernels, ins: &Ins) {
         if matches!(ins, Ins::Narrow { .. } | Ins::Wide { .. }) {
             self.stages.push(Stage::Wide(*ins));
@@ -457,25 +447,25 @@ impl Layout {
                 step.kernel = kernels.convert(code.lanes[src as usize], lane);
                 (step.a, step.extra) = (at(src), zero.into());
             }
-            Ins::Narrow { .. } | Ins::Wide { .. } => unreachable!("these have no kernel"),
+            Ins::Narrow { .. } | Ins::Wide { .. } => unreachable!("wide instructions have no kernel"),
         }
         step
     }
 }
 
-/// Which registers share a place: those of a lane that are never alive together.
+/// Assignment of registers to places. Registers of a lane that are never live together share a place.
 pub(super) struct Places {
     /// Place of each register, counted within its lane (for wide ones, within the wide ones).
     pub(super) place: Vec<u32>,
-    /// Places of each lane.
+    /// Number of places of each lane.
     pub(super) count: [u32; 6],
-    /// Limbs of each wide place.
+    /// Number of limbs of each wide place.
     pub(super) limbs: Vec<u32>,
 }
 
 impl Places {
-    /// Linear scan in the order of the code (M. Poletto, V. Sarkar, *Linear scan register allocation*, TOPLAS 1999);
-    /// the place given back last is taken first, as it is the likeliest to be in the nearest cache.
+    /// Linear scan in the order of the code (M. Poletto, V. Sarkar, *Linear scan register allocation*, TOPLAS 1999).
+    /// The place that was released last is used first, as it is likely to be in the nearest cache.
     ///
     /// Only registers that are `needed` get a place; the place of one that is `kept` is not reused.
     pub(super) fn new(code: &Code, needed: &[bool], kept: &[Reg]) -> Places {
@@ -516,9 +506,9 @@ impl Places {
             take(&mut places, &mut free, reg);
         }
         for (k, ins) in code.ins.iter().enumerate() {
-            // Sources give their places back after the destination took one: kernels rely on that.
+            // Places of sources are released after the destination has a place: kernels require distinct places.
             take(&mut places, &mut free, ins.dst());
-            // Without a reader: a lookup that is kept for its faults.
+            // A result without a reader: a lookup that is kept because it may fail.
             let dst = ins.dst();
             if last[dst as usize] == 0 {
                 last[dst as usize] = k as u32;
@@ -527,7 +517,7 @@ impl Places {
                 let lane = code.lanes[reg as usize] as usize;
                 if last[reg as usize] == k as u32 && lane < free.len() && needed[reg as usize] {
                     free[lane].push(places.place[reg as usize]);
-                    // A source may be named twice.
+                    // A source may occur twice.
                     last[reg as usize] = FOREVER;
                 }
             };
@@ -537,17 +527,17 @@ impl Places {
         places
     }
 
-    /// Bytes that one sample takes in the arena.
+    /// Returns the size of one sample in the arena, in bytes.
     pub(super) fn bytes_per_sample(&self) -> usize {
         let machine: usize = Lane::MACHINE.iter().map(|&l| (self.count[l as usize] * l.bytes()) as usize).sum();
         machine + self.limbs.iter().map(|&l| 8 * l as usize).sum::<usize>()
     }
 
-    /// As many samples as keep the arena within a good part of a second-level cache.
+    /// Returns the number of samples with which the arena fits a large part of a second-level cache.
     fn good_block(&self, range: std::ops::RangeInclusive<usize>) -> usize {
         const ARENA: usize = 384 << 10;
         let most = (ARENA / self.bytes_per_sample().max(1)).clamp(*range.start(), *range.end());
-        // A power of two, so that one number of samples is whole blocks of every program.
+        // A power of two, so that [`Plan::CHUNK`] is a whole number of blocks or divides one.
         1 << most.ilog2()
     }
 

@@ -137,13 +137,13 @@ impl<'p> Runner<'p> {
         for &(reg, value) in &layout.fixed {
             let offset = layout.offsets[reg as usize];
             with_lane!(plan.code.lanes[reg as usize], T => {
-                // SAFETY: the register is of this lane, and nothing else runs.
+                // SAFETY: the register belongs to this lane, and no other code accesses the arena.
                 unsafe { exec.slot_mut::<T>(offset) }.fill(T::from_i128(value))
             }, unreachable!("constants are in machine lanes"));
         }
     }
 
-    /// The samples of a block that are computed where `n` are wanted: whole groups of machine code.
+    /// Returns the number of samples that are computed for `n` requested ones: whole groups of machine code.
     pub(super) fn padded(&self, n: usize) -> usize {
         n.next_multiple_of(32).min(self.layout.block)
     }
@@ -152,7 +152,7 @@ impl<'p> Runner<'p> {
         self.exec_of(self.layout.block)
     }
 
-    /// For the first `len` samples of a block.
+    /// Returns the execution context for the first `len` samples of a block.
     fn exec_of(&mut self, len: usize) -> Exec<'_> {
         Exec {
             base: self.arena.as_mut_ptr().cast(),
@@ -164,9 +164,8 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// Runs real numbers through the program, as [`Plan::run`] does. Returns the samples without a result, in order,
-    /// each once with the first reason; the outputs in their rows are codes of the hardware for zero in place of what
-    /// was wrong.
+    /// Runs the program on real numbers, like [`Plan::run`]. Returns the samples without a result, in order, each with
+    /// its first fault; their outputs are those of the hardware with zero in place of invalid numbers.
     ///
     /// # Panics
     /// As [`Plan::run`].
@@ -184,7 +183,7 @@ impl<'p> Runner<'p> {
         self.blocks(Codes(inputs), CodesOut(outputs))
     }
 
-    /// As [`Runner::run_codes`], for codes of any width.
+    /// Like [`Runner::run_codes`], for codes of any width.
     ///
     /// # Panics
     /// As [`Plan::run`].
@@ -192,7 +191,7 @@ impl<'p> Runner<'p> {
         self.blocks(Exact(inputs), ExactOut(outputs))
     }
 
-    /// As [`Runner::run`], to codes of the output port as [`Runner::run_codes`] gives them.
+    /// Like [`Runner::run`], with codes as outputs, as in [`Runner::run_codes`].
     ///
     /// # Panics
     /// As [`Plan::run`].
@@ -200,7 +199,7 @@ impl<'p> Runner<'p> {
         self.blocks(Real(inputs), CodesOut(outputs))
     }
 
-    /// As [`Runner::run`], to codes of any width.
+    /// Like [`Runner::run`], with codes of any width as outputs.
     ///
     /// # Panics
     /// As [`Plan::run`].
@@ -245,8 +244,8 @@ impl<'p> Runner<'p> {
                 Fault { sample: start + m.sample, kind: FaultKind::Miss(miss) }
             });
             faults.extend(misses);
-            // The first of each sample: input before lookup, earlier operation before later.
-            // (Instructions run in an order of their own, but what an operation reads is always computed before it.)
+            // The first fault of each sample: inputs before lookups, earlier operations before later ones.
+            // (Instructions are reordered, but the operands of an operation are always computed before it.)
             faults[found..].sort_by_key(|f| match &f.kind {
                 FaultKind::NotFinite { input, .. } => (f.sample, false, *input),
                 FaultKind::Miss(miss) => (f.sample, true, miss.op.0),
@@ -263,7 +262,7 @@ impl<'p> Runner<'p> {
         faults
     }
 
-    /// Everything between inputs and outputs, for the first `n` samples of a block or a few more.
+    /// Runs all stages between inputs and outputs, for at least the first `n` samples of a block.
     fn stages(&mut self, n: usize) {
         let (layout, n) = (self.layout, self.padded(n));
         for stage in &layout.stages {
@@ -271,8 +270,8 @@ impl<'p> Runner<'p> {
                 Stage::Steps(range) => {
                     let mut exec = self.exec_of(n);
                     for step in &layout.steps[range.clone()] {
-                        // SAFETY: the step is the layout's, the arena was made for it, and the kernels were chosen by
-                        // the features of the processor.
+                        // SAFETY: the step belongs to the layout for which the arena was allocated, and the kernels
+                        // were selected by the features of the processor.
                         unsafe { (step.kernel)(&mut exec, step) };
                     }
                 }
@@ -314,7 +313,7 @@ impl<'p> Runner<'p> {
         let padded = self.padded(range.end);
         let exec = self.exec_of(padded);
         with_lane!(lane, T => {
-            // SAFETY: the register is of this lane, and nothing else runs.
+            // SAFETY: the register belongs to this lane, and no other code accesses the arena.
             let dst = unsafe { exec.slot_mut::<T>(offset) };
             let (dst, rest) = dst.split_at_mut(range.end);
             rest.fill(T::ZERO);
@@ -347,7 +346,7 @@ impl<'p> Runner<'p> {
         let offset = self.layout.offsets[reg as usize];
         let exec = self.exec();
         with_lane!(plan.code.lanes[reg as usize], T => {
-            // SAFETY: the register is of this lane, and nothing else runs.
+            // SAFETY: the register belongs to this lane, and no other code accesses the arena.
             let src = unsafe { exec.slot::<T>(offset) };
             outputs.store(plan, &src[range.clone()], out, start + range.start, column);
         }, {
@@ -358,7 +357,7 @@ impl<'p> Runner<'p> {
         });
     }
 
-    /// The limbs of one sample of a wide register.
+    /// Returns the limbs of one sample of a wide register.
     fn limbs(&mut self, reg: Reg, sample: usize) -> &mut [u64] {
         let plan = self.plan;
         let limbs = plan.code.limbs[&reg] as usize;
@@ -369,19 +368,19 @@ impl<'p> Runner<'p> {
         &mut words[first..first + limbs]
     }
 
-    /// The value of a register for one sample.
+    /// Returns the value of a register for one sample.
     fn value(&mut self, reg: Reg, zero: bool, sample: usize) -> BigInt {
         let plan = self.plan;
         let offset = self.layout.offsets[reg as usize];
         let exec = self.exec();
         with_lane!(plan.code.lanes[reg as usize], T => {
-            // SAFETY: the register is of this lane, and nothing else runs.
+            // SAFETY: the register belongs to this lane, and no other code accesses the arena.
             let v = unsafe { exec.slot::<T>(offset) }[sample];
             if zero { BigInt::from(v.unsigned() as u128) } else { v.signed().into() }
         }, wide::from_limbs(self.limbs(reg, sample)))
     }
 
-    /// A step that is computed one sample at a time.
+    /// Computes a step one sample at a time.
     fn wide(&mut self, ins: &Ins, samples: usize) {
         let plan = self.plan;
         for sample in 0..samples {
@@ -406,7 +405,7 @@ impl<'p> Runner<'p> {
             let offset = self.layout.offsets[dst as usize];
             let exec = self.exec();
             with_lane!(plan.code.lanes[dst as usize], T => {
-                // SAFETY: the register is of this lane, and nothing else runs.
+                // SAFETY: the register belongs to this lane, and no other code accesses the arena.
                 let dst = unsafe { exec.slot_mut::<T>(offset) };
                 dst[sample] = T::from_i128(low_bits(&result));
             }, wide::to_limbs(&result, self.limbs(dst, sample)));
@@ -414,7 +413,7 @@ impl<'p> Runner<'p> {
     }
 }
 
-/// The number of samples of `inputs` and `outputs` numbers.
+/// Returns the number of samples of `inputs` and `outputs` numbers.
 fn rows(inputs: usize, n_inputs: usize, outputs: usize, n_outputs: usize) -> usize {
     let rows = |len: usize, of: usize| len.checked_div(of);
     let samples = rows(inputs, n_inputs).or(rows(outputs, n_outputs)).unwrap_or(0);
@@ -440,20 +439,20 @@ pub(super) struct Port {
 /// Where inputs come from.
 pub(super) trait Source {
     fn len(&self) -> usize;
-    /// The rows, if they are of real numbers.
+    /// Returns the rows if they are real numbers.
     fn reals(&self) -> Option<&[f64]> {
         None
     }
     /// Fills a register with codes.
     fn load<T: LoadStore>(&self, plan: &Plan, port: &Port, dst: &mut [T], faults: &mut Vec<Fault>);
-    /// The code of one sample before wrapping.
+    /// Returns the code of one sample before wrapping.
     fn load_big(&self, port: &Port, sample: usize, faults: &mut Vec<Fault>) -> BigInt;
 }
 
 /// Where outputs go.
 pub(super) trait Sink {
     fn len(&self) -> usize;
-    /// The rows, if they are of real numbers.
+    /// Returns the rows if they are real numbers.
     fn reals(&mut self) -> Option<&mut [f64]> {
         None
     }
@@ -714,7 +713,7 @@ mod tests {
         }
     }
 
-    /// A number that somebody might feed: mostly of the port's size, sometimes from the edges of float64.
+    /// Returns a random real number: mostly of the port's size, sometimes an extreme float64.
     fn real(kif: Kif, shift: i32, rng: &mut SplitMix) -> f64 {
         const EDGES: [f64; 12] = [
             0.0,
@@ -735,7 +734,7 @@ mod tests {
             1 => f64::from_bits(rng.word()),
             _ => {
                 let unit = rng.word() as i64 as f64 / i64::MAX as f64;
-                // Up to twice what the port holds, with bits below its step.
+                // A number of up to twice the range of the port, with bits below its step.
                 unit * 2f64.powi((kif.int + 1).saturating_sub(shift).clamp(-1000, 1000))
             }
         }
@@ -809,7 +808,7 @@ mod tests {
                 found.extend(own.into_iter().map(|f| Fault { sample: first + f.sample, ..f }));
                 first += piece;
             }
-            // A NaN in a fault is not equal to itself.
+            // A NaN in a fault is not equal to itself, so `Debug` output is compared.
             assert_eq!(format!("{found:?}"), format!("{faults:?}"), "seed {seed}");
             assert_eq!(outputs, whole, "seed {seed}");
         }
@@ -817,7 +816,7 @@ mod tests {
 
     #[test]
     fn a_logical_shift_keeps_the_sign_that_is_extended_after_it() {
-        // Found by the random test of real numbers: the zeros of the shift were put in after the sign.
+        // Regression found by the random test of real numbers: the zeros of the shift were inserted after the sign.
         agree(
             &random::model(376),
             PlanOptions {
@@ -863,7 +862,7 @@ mod tests {
         }
     }
 
-    /// A sum of two numbers looked up in a table, and the entry added to one of them.
+    /// Returns the sum of two table look-ups, and of an entry and an operand.
     fn lookup(width: i32, signed: bool, base: i64, entries: Vec<i32>) -> Model {
         let codes = if signed { -1i64 << (width - 1)..1 << (width - 1) } else { 0..1 << width };
         let half = Interval::new(codes.start / 2, (codes.end - 1) / 2, 0);
@@ -931,7 +930,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// As the random programs below; what fails here is made small.
+        /// As the random programs below, but a failing program is shrunk.
         #[test]
         fn machine_code_agrees_with_the_golden_interpreter(
             genes in proptest::collection::vec(any::<Gene>(), 1..60), which in 0..Profile::ALL.len(), zero: bool, seed: u64,

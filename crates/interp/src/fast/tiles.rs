@@ -1,14 +1,14 @@
-//! Rows of doubles to columns of codes and back, eight by eight, for AVX-512; for AVX2 see [`super::tiles_avx2`].
+//! Conversion between rows of doubles and columns of raw integer values, in tiles of eight by eight, for AVX-512; see
+//! [`super::tiles_avx2`] for AVX2.
 //!
-//! Samples come as rows and lanes are columns. One number at a time, that change of direction costs more than the
-//! programs themselves; here a tile of eight rows and eight columns is converted in vectors and transposed by shuffles:
-//! of pairs of 16 bits where all lanes are that narrow, else of 32 bits. The plain equivalents are `load` and `store`
-//! of [`super::kernels`], which also handle the rest at the edges.
+//! Samples are rows and lanes are columns. Transposing one number at a time would cost more than the programs
+//! themselves, so a tile is converted in vectors and transposed by shuffles: of pairs of 16 bits if all lanes are at
+//! most 16 bits wide, otherwise of 32 bits. The reference implementations are `load` and `store` of [`super::kernels`],
+//! which also handle the edges.
 //!
-//! `floor(x * 2^k)` is a product rounded down and a conversion rounded down. The product is exact unless it is
-//! subnormal; then both it and its floor are those of a number of the same sign just above minus one or zero. Numbers
-//! that do not fit 32 bits, NaN and infinities result in the least integer, which indicates that the slow path is
-//! needed.
+//! `floor(x * 2^k)` is a product and a conversion, both rounded down. The product is exact unless it is subnormal; a
+//! subnormal product still has the correct floor, -1 or 0. Numbers that do not fit 32 bits, NaN and infinities result
+//! in the least integer, which selects the slow path.
 
 use super::convert;
 use super::lower::{Code, Lane, OutputConversion, Reg};
@@ -21,7 +21,7 @@ use std::arch::x86_64::*;
 /// Rows and columns of a tile.
 pub(super) const TILE: usize = 8;
 
-/// Bytes of rows that go through all tiles before the next: they stay in the first-level cache.
+/// Bytes of rows that are converted in all tiles before the next rows; they fit the first-level cache.
 pub(super) const STRIP_BYTES: usize = 1 << 15;
 
 const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
@@ -32,15 +32,15 @@ pub(super) struct InputTile {
     /// The first.
     column: usize,
     pub(super) count: usize,
-    /// Conversions, by number.
+    /// Indices of the conversions.
     inputs: [Option<u32>; 8],
     /// `true` if all lanes are of 16 bits at most.
     pub(super) narrow: bool,
-    /// Powers of two that the numbers are multiplied with; 0 for columns that are left out.
+    /// Powers of two by which the numbers are multiplied; 0 for columns that are not converted.
     pub(super) scale: [f64; 8],
     /// Distance of the two shifts that extend the sign bit of each type in 32 bits; 0 for none.
     pub(super) sign: [i32; 8],
-    /// Bits to keep of unsigned types; all for others.
+    /// Masks of unsigned types; all ones for signed types.
     pub(super) mask: [i32; 8],
 }
 
@@ -49,15 +49,15 @@ pub(super) struct InputTile {
 pub(super) struct OutputTile {
     /// The first.
     column: usize,
-    /// Outputs, by number.
+    /// Indices of the outputs.
     outputs: [Option<u32>; 8],
     pub(super) narrow: bool,
     pub(super) scale: [f64; 8],
-    /// Codes that are read as unsigned.
+    /// `true` for columns that are zero-extended.
     pub(super) zero: [bool; 8],
 }
 
-/// Sorts the inputs into tiles and the rest: the tiles, all inputs with those of tiles first, and how many these are.
+/// Assigns inputs to tiles. Returns the tiles, all inputs with those of tiles first, and the number of inputs in tiles.
 pub(super) fn input_tiles(model: &Model, code: &Code) -> (Vec<InputTile>, Vec<u32>, usize) {
     let n = model.n_inputs();
     let empty = |column: usize| InputTile {
@@ -99,7 +99,7 @@ pub(super) fn input_tiles(model: &Model, code: &Code) -> (Vec<InputTile>, Vec<u3
     (tiles, order, tiled)
 }
 
-/// As [`input_tiles`] for the outputs.
+/// Like [`input_tiles`], for the outputs.
 pub(super) fn output_tiles(code: &Code) -> (Vec<OutputTile>, Vec<u32>, usize) {
     let n = code.outputs.len();
     let empty =
@@ -109,7 +109,7 @@ pub(super) fn output_tiles(code: &Code) -> (Vec<OutputTile>, Vec<u32>, usize) {
     for (j, out) in code.outputs.iter().enumerate() {
         let (tile, at) = (&mut tiles[j / TILE], j % TILE);
         let lane = out.src.map_or(Lane::Wide, |reg| code.lanes[reg as usize]);
-        // Unsigned codes of 32 bits are beyond what the tile's integers hold.
+        // The signed integers of a tile cannot represent unsigned values of 32 bits.
         let fits = lane <= Lane::B2 || (lane == Lane::B4 && !out.zero);
         match convert::power(out.exponent.into()) {
             Some(power) if fits && OutputConversion::EXACT_SCALES.contains(&out.exponent) => {
@@ -127,13 +127,13 @@ pub(super) fn output_tiles(code: &Code) -> (Vec<OutputTile>, Vec<u32>, usize) {
     (tiles, order, tiled)
 }
 
-/// Rows of a strip.
+/// Returns the number of rows of a strip.
 fn strip(stride: usize) -> usize {
     (STRIP_BYTES / (8 * stride.max(1)) / TILE * TILE).max(TILE)
 }
 
 impl Runner<'_> {
-    /// The place of a register as a column of a tile.
+    /// Returns the memory of a register as a column of a tile.
     fn lanes(&mut self, reg: Option<Reg>) -> Lanes {
         let Some(reg) = reg else { return Lanes::None };
         let (plan, offset) = (self.plan, self.layout.offsets[reg as usize]);
@@ -164,7 +164,7 @@ impl Runner<'_> {
         let wide = plan.set >= InstructionSet::Avx512;
         for row in (0..whole).step_by(strip) {
             let count = strip.min(whole - row);
-            // The next strip comes from memory while this one is worked on.
+            // Prefetches the next strip during the conversion of this one.
             let next = rows.as_ptr().wrapping_add((start + row + strip) * stride).cast::<i8>();
             for line in (0..strip * stride * 8).step_by(64) {
                 // SAFETY: a hint; any address will do.
@@ -186,7 +186,8 @@ impl Runner<'_> {
         }
         for (tile, odd) in plan.input_tiles.iter().zip(odd) {
             for (k, input) in tile.inputs.iter().enumerate() {
-                // All of a column where it has a number that the tile cannot do, else what no tile holds.
+                // The slow path converts the whole column if it has a number that the tile cannot convert, otherwise
+                // only the edge.
                 let done = if odd >> k & 1 == 1 { 0 } else { whole };
                 if let Some(input) = input
                     && done < self.padded(n)
@@ -233,10 +234,10 @@ impl Runner<'_> {
     }
 }
 
-/// Where a column of codes goes, or comes from.
+/// Memory of a column of raw integer values.
 #[derive(Clone, Copy)]
 pub(super) enum Lanes {
-    /// Nowhere.
+    /// No memory: the column is not converted.
     None,
     B1(*mut i8),
     B2(*mut i16),
@@ -244,7 +245,7 @@ pub(super) enum Lanes {
 }
 
 impl Lanes {
-    /// The place of sample `row`, which is in the slot.
+    /// Returns the memory from sample `row` on, which must be in the block.
     fn from(self, row: usize) -> Lanes {
         match self {
             Lanes::None => Lanes::None,
@@ -300,7 +301,7 @@ impl Lanes {
     }
 }
 
-/// Turns 8 rows of 8 integers into 8 columns.
+/// Transposes 8 rows of 8 integers.
 #[target_feature(enable = "avx2")]
 pub(super) fn turn(r: [__m256i; 8]) -> [__m256i; 8] {
     let mut a = r;
@@ -323,7 +324,8 @@ pub(super) fn turn(r: [__m256i; 8]) -> [__m256i; 8] {
     c
 }
 
-/// Eight rows of eight codes before wrapping, from `first` on; `least` becomes the least code of each column.
+/// Returns eight rows of eight integers before wrapping, from `first` on; updates the minimum of each column in
+/// `least`.
 ///
 /// # Safety
 /// `first` begins eight rows of `stride` doubles of which those columns are read that `present` has.
@@ -340,14 +342,14 @@ unsafe fn floors(first: *const f64, stride: usize, present: u8, scale: __m512d, 
     rows
 }
 
-/// Which columns have a number that [`floors`] could not convert.
+/// Returns the columns with a number that [`floors`] could not convert, as a bit mask.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 fn odd_columns(least: __m256i) -> u8 {
     _mm256_cmpeq_epi32_mask(least, _mm256_set1_epi32(i32::MIN))
 }
 
-/// Codes of `rows` (a multiple of [`TILE`]) rows of `stride` doubles from `first` on to `lanes`. Returns a bit for each
-/// column of the tile that is set if a number needs the slow path.
+/// Converts `rows` rows (a multiple of [`TILE`]) of `stride` doubles from `first` on, and stores them to `lanes`.
+/// Returns a mask of the columns of the tile with a number that needs the slow path.
 ///
 /// # Safety
 /// `first` begins `rows` rows of `stride` doubles of which the tile's columns are read; each of `lanes` has room for
@@ -385,10 +387,10 @@ unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &InputTile, 
     odd_columns(least)
 }
 
-/// Eight columns of eight words, four columns a vector.
+/// Eight columns of eight words, four columns in each vector.
 type Words = [__m512i; 2];
 
-/// Numbers of 32 bits, one a column, as eight words of each column.
+/// Returns eight words for each column, all equal to the column's number.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 fn words(of: impl Fn(usize) -> i16) -> Words {
     let mut all = [0i16; 64];
@@ -397,7 +399,7 @@ fn words(of: impl Fn(usize) -> i16) -> Words {
     unsafe { [_mm512_loadu_si512(all.as_ptr().cast()), _mm512_loadu_si512(all.as_ptr().add(32).cast())] }
 }
 
-/// [`load`] for lanes of at most 16 bits: rows are paired before they are turned.
+/// [`load`] for lanes of at most 16 bits: pairs of rows are transposed together.
 ///
 /// # Safety
 /// As [`load`].
@@ -445,13 +447,13 @@ unsafe fn load_narrow(first: *const f64, stride: usize, rows: usize, tile: &Inpu
     odd_columns(least)
 }
 
-/// The columns of a tile that are written.
+/// Returns the columns of a tile that are written, as a bit mask.
 pub(super) fn written(tile: &OutputTile) -> u8 {
     tile.outputs.iter().enumerate().fold(0, |m, (k, out)| m | u8::from(out.is_some()) << k)
 }
 
-/// The reverse of [`load`]: codes of `lanes`, read as unsigned where the tile says so (not those of 32 bits), times
-/// their scale into the tile's columns of rows of `stride` doubles.
+/// Reverse of [`load`]: multiplies the integers of `lanes` by the scale of their column, and stores them to the tile's
+/// columns of rows of `stride` doubles. Columns with `zero` are zero-extended (not those of 32 bits).
 ///
 /// # Safety
 /// As [`load`], `first` being written and the lanes read.
@@ -474,7 +476,7 @@ unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, 
     }
 }
 
-/// [`store`] for lanes of at most 16 bits: rows are turned in pairs.
+/// [`store`] for lanes of at most 16 bits: pairs of rows are transposed together.
 ///
 /// # Safety
 /// As [`store`].

@@ -1,6 +1,6 @@
 //! Operations beyond 128 bits, one sample at a time in integers of any size.
 //!
-//! Rare, so plain: it follows section 3 of the specification with the shifts already known.
+//! Such operations are rare, so this code is simple: it follows section 3 of the specification, with computed shifts.
 
 use super::form::{Arm, Form};
 use super::lower::WideOp;
@@ -9,8 +9,10 @@ use alir_core::num::{Kif, wrap};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// The result of an operation; `value(k)` is its k-th operand, `entry(i)` an entry of a lookup's table. `Err` is the
-/// index of a lookup outside the table, where zero is the result.
+/// Returns the result of an operation; `value(k)` is its k-th operand, `entry(i)` an entry of a lookup's table.
+///
+/// # Errors
+/// The index of a lookup outside of the table, whose result is zero.
 pub(super) fn evaluate(
     op: &WideOp,
     entry: impl Fn(usize) -> Option<i32>,
@@ -62,13 +64,13 @@ pub(super) fn evaluate(
     Ok(wrap(&exact, op.kif))
 }
 
-/// Limbs, least significant first, as a signed number.
+/// Returns the signed number of limbs, least significant first.
 pub(super) fn from_limbs(limbs: &[u64]) -> BigInt {
     let bytes: Vec<u8> = limbs.iter().flat_map(|l| l.to_le_bytes()).collect();
     BigInt::from_signed_bytes_le(&bytes)
 }
 
-/// The low limbs of a number in two's complement.
+/// Writes the low limbs of a number in two's complement.
 pub(super) fn to_limbs(value: &BigInt, limbs: &mut [u64]) {
     let fill = if *value < BigInt::ZERO { u64::MAX } else { 0 };
     let bytes = value.to_signed_bytes_le();
@@ -86,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limbs_hold_numbers_of_both_signs() {
+    fn limbs_represent_numbers_of_both_signs() {
         for n in [BigInt::from(-1), BigInt::from(1) << 100u32, BigInt::from(-3) << 130u32, BigInt::ZERO] {
             let mut limbs = [0; 3];
             to_limbs(&n, &mut limbs);

@@ -1,11 +1,11 @@
-//! Whole arrays from npy files and npz archives, for what is no stream of samples: weights and matrices.
+//! Parser for whole arrays in npy files and npz archives, for weights and matrices instead of streams of samples.
 
 use super::npy::{self, Scalar};
 use super::npz;
 use std::fs::File;
 use std::io::Read;
 
-/// An array in row-major order, whichever order and byte order its file has.
+/// An array in row-major order, converted from the order and byte order of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     /// Sizes of its axes.
@@ -14,10 +14,10 @@ pub struct Array {
     pub numbers: Numbers,
 }
 
-/// Elements of an array by what they are in the file.
+/// Elements of an array by their type in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
-    /// float16, float32, float64; NaN and infinities as they are.
+    /// float16, float32, float64, including NaN and infinities.
     Floats(Vec<f64>),
     /// Integers of either sign, booleans as 0 and 1.
     Integers(Vec<i64>),
@@ -42,10 +42,10 @@ impl Numbers {
 }
 
 impl Array {
-    /// Reads an npy file of at most `max_elements` elements and `max_axes` axes, and nothing after it.
+    /// Reads an npy file of at most `max_elements` elements and `max_axes` axes, after which the file must end.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The reason.
     pub fn read(reader: &mut dyn Read, max_elements: u64, max_axes: usize) -> Result<Array, String> {
         let header = read_header(reader)?;
         if header.shape.len() > max_axes {
@@ -85,7 +85,7 @@ impl Array {
 
 fn read_header(reader: &mut dyn Read) -> Result<npy::Header, String> {
     let mut prefix = [0; npy::PREFIX];
-    let short = |_| "this is no npy file: it ends within its header".to_string();
+    let short = |_| "this is not an npy file: it ends within its header".to_string();
     reader.read_exact(&mut prefix).map_err(short)?;
     let mut header = vec![0; npy::header_length(&prefix)?];
     header[..npy::PREFIX].copy_from_slice(&prefix);
@@ -93,11 +93,11 @@ fn read_header(reader: &mut dyn Read) -> Result<npy::Header, String> {
     npy::parse(&header)
 }
 
-/// Elements of `size` bytes from column-major to row-major order.
+/// Converts elements of `size` bytes from column-major to row-major order.
 fn row_major(bytes: &[u8], shape: &[u64], size: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let count = bytes.len() / size;
-    // Distance of neighbours along each axis in the file.
+    // Distance of neighbours along each axis in the file, in elements.
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = 1usize;
     for &axis in shape {
@@ -121,7 +121,7 @@ fn row_major(bytes: &[u8], shape: &[u64], size: usize) -> Vec<u8> {
     out
 }
 
-/// The arrays of an npz archive.
+/// Returns the names of the arrays in an npz archive.
 ///
 /// # Errors
 /// What is wrong, in words.
@@ -129,7 +129,7 @@ pub fn archive_names(mut file: File, length: u64) -> Result<Vec<String>, String>
     npz::names(&mut file, length)
 }
 
-/// The npy file of an array in an npz archive.
+/// Opens the npy file of an array in an npz archive.
 ///
 /// # Errors
 /// What is wrong, in words.
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn lies_about_sizes_are_refused() {
+    fn wrong_sizes_are_rejected() {
         let short = npy("<f8", "False", "(2,)", &[0; 15]);
         assert!(read(&short).unwrap_err().contains("ends after 15 of 16"));
         assert!(read(&npy("|i1", "False", "(2,)", &[0; 3])).unwrap_err().contains("follow"));

@@ -1,32 +1,32 @@
-//! Reals to codes and back, exactly.
+//! Exact conversion between real numbers and raw integer values (codes).
 
 use alir_core::ir::Model;
 use alir_core::num::{Kif, align, wrap};
 use num_bigint::{BigInt, Sign};
 
-/// One element of a port as the outside sees it: its type, and what its code is worth.
+/// One element of a port: its type, and the scale of its raw integer value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Type of the code.
+    /// Type of the raw integer value.
     pub kif: Kif,
     /// The real value is `code * 2^-frac`. For an input this is the type's `frac` plus the input's shift.
     pub frac: i64,
 }
 
-/// The input elements of a program.
+/// Returns the input elements of a program.
 pub fn input_ports(model: &Model) -> Vec<Port> {
     let shifts = model.inp_shifts();
     let ports = model.input_kifs().iter().zip(shifts);
     ports.map(|(&kif, &shift)| Port { kif, frac: i64::from(kif.frac) + i64::from(shift) }).collect()
 }
 
-/// The output elements of a program.
+/// Returns the output elements of a program.
 pub fn output_ports(model: &Model) -> Vec<Port> {
     let kifs = (0..model.outputs().len()).map(|j| model.output_kif(j));
     kifs.map(|kif| Port { kif, frac: i64::from(kif.frac) }).collect()
 }
 
-/// A finite number as `mantissa * 2^exponent`.
+/// Returns mantissa and exponent of a finite number `mantissa * 2^exponent`.
 pub(super) fn parts(x: f64) -> (i64, i64) {
     let bits = x.to_bits();
     let fraction = (bits & ((1 << 52) - 1)) as i64;
@@ -39,7 +39,7 @@ pub(super) fn parts(x: f64) -> (i64, i64) {
 }
 
 impl Port {
-    /// The code of a real number: `floor(x * 2^frac)`, wrapped to the type. Exact, however large or small `x` is.
+    /// Returns the code of a real number: `floor(x * 2^frac)`, wrapped to the type; exact for every finite `x`.
     ///
     /// `None` for NaN and the infinities, which have no code.
     pub fn code_of_real(self, x: f64) -> Option<BigInt> {
@@ -48,45 +48,45 @@ impl Port {
         }
         let (mantissa, exponent) = parts(x);
         let up = exponent + self.frac;
-        // Every bit that a large left shift brings in is a zero of the result.
+        // A left shift by the width or more leaves only zeros in the result.
         if mantissa == 0 || up >= i64::from(self.kif.width()) {
             return Some(BigInt::ZERO);
         }
         Some(wrap(&align(&BigInt::from(mantissa), 0, up.max(-64)), self.kif))
     }
 
-    /// The code of a real number that is an integer.
+    /// Returns the code of an integer.
     pub fn code_of_integer(self, x: &BigInt) -> BigInt {
         let up = self.frac.clamp(-(x.bits() as i64) - 1, i64::from(self.kif.width()));
         wrap(&align(x, 0, up), self.kif)
     }
 
-    /// The real value of a code, rounded to the nearest float64 (ties to even), and whether that is exact.
-    /// Beyond the largest float64 it is an infinity.
+    /// Returns the real value of a code, rounded to the nearest float64 (ties to even, infinity beyond the largest
+    /// one), and `true` if it is exact.
     pub fn real_of_code(self, code: &BigInt) -> (f64, bool) {
         real(code, -self.frac)
     }
 }
 
-/// `code * 2^exponent` as the nearest float64, ties to even, and whether it is exact.
+/// Returns `code * 2^exponent` as the nearest float64 (ties to even), and `true` if it is exact.
 fn real(code: &BigInt, exponent: i64) -> (f64, bool) {
     let bits = code.bits() as i64;
     if bits == 0 {
         return (0.0, true);
     }
     let sign = if code.sign() == Sign::Minus { -1.0 } else { 1.0 };
-    // Weight of the last bit that the result can hold: 53 bits below the top, and never below 2^-1074.
+    // Weight of the last bit of the result: 53 bits below the top, and at least 2^-1074.
     let last = (exponent + bits - 53).max(-1074);
     let drop = last - exponent;
     let magnitude = BigInt::from(code.magnitude().clone());
     let (kept, exact) = if drop <= 0 { (align(&magnitude, 0, -drop), true) } else { round_even(&magnitude, drop) };
     let kept = u64::try_from(&kept).unwrap_or(u64::MAX);
-    // Rounding up may have made a 54th bit, a power of two: still exact as a float.
+    // Rounding up may result in a 54th bit, but then the number is a power of two, which a float represents.
     let value = scale(kept as f64, last);
     (sign * value, exact && value.is_finite())
 }
 
-/// `magnitude / 2^drop` to the nearest integer, ties to even; `drop` is positive.
+/// Rounds `magnitude / 2^drop` to the nearest integer, ties to even; `drop` is positive.
 fn round_even(magnitude: &BigInt, drop: i64) -> (BigInt, bool) {
     let kept: BigInt = magnitude >> drop as u64;
     let rest = magnitude - (&kept << drop as u64);
@@ -98,7 +98,7 @@ fn round_even(magnitude: &BigInt, drop: i64) -> (BigInt, bool) {
     (if up { kept + 1 } else { kept }, false)
 }
 
-/// `x * 2^exponent` where the result needs no rounding or overflows: multiplied in steps whose factors are floats.
+/// Returns `x * 2^exponent`, which is exact or overflows, by several multiplications whose factors are floats.
 fn scale(mut x: f64, mut exponent: i64) -> f64 {
     while exponent != 0 && x.is_finite() {
         let step = exponent.clamp(-1000, 1000);
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!([4503599627370497.0, 4.611686018427388e18, 1e30, -1e308].map(|x| code(s4, x)), [1, 0, 0, 0]);
         // Floor of the smallest negative number is -1, that of the smallest positive one 0.
         assert_eq!([-f64::MIN_POSITIVE, -5e-324, 5e-324, -0.0].map(|x| code(s4, x)), [-1, -1, 0, 0]);
-        // The smallest subnormal is code 1 where the step is as small.
+        // The smallest subnormal has code 1 in a type with this step.
         assert_eq!(code(port(true, 8, 1074), 5e-324), 1);
         assert_eq!(code(port(true, 8, 1080), -5e-324), -64);
         assert_eq!(s4.code_of_real(f64::NAN), None);
@@ -163,7 +163,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn every_float_survives_a_fine_enough_type(bits: u64) {
+        fn every_float_is_exact_in_a_fine_enough_type(bits: u64) {
             let x = f64::from_bits(bits);
             prop_assume!(x.is_finite());
             let fine = port(true, 2200, 1074);

@@ -1,9 +1,9 @@
-//! Samples in files: npy, npz and CSV in, npy and CSV out, block by block.
+//! Samples in files: parsers of npy, npz and CSV, writers of npy and CSV, block by block.
 //!
-//! A [`Reader`] yields blocks of rows, so that memory does not grow with the number of samples; it trusts nothing that
-//! a header says. A [`Writer`] makes a file that appears whole or not at all. What the numbers mean is decided in
-//! between, with [`Port`]: reals become codes by floor and wrap, codes become reals by rounding to nearest even, both
-//! exactly. With *codes* on both sides the numbers are the integers on the module's ports themselves.
+//! A [`Reader`] returns blocks of rows, so that memory does not grow with the number of samples, and does not trust
+//! headers. A [`Writer`] creates a file that is complete or does not appear. [`Port`] converts the numbers: real
+//! numbers to raw values (*codes*) by floor and wrap, codes to real numbers by rounding to nearest even, both exactly.
+//! With codes on both sides the numbers are the integers on the module's ports.
 
 pub mod array;
 mod convert;
@@ -34,13 +34,13 @@ use wraps::WrapCount;
 /// Rows of numbers, one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// float64, or what became float64 without loss.
+    /// float64 numbers, or integers that float64 represents exactly.
     Reals(Vec<f64>),
     /// Integers of up to 64 bits.
     Integers(Vec<i64>),
     /// Integers beyond that.
     Wide(Vec<BigInt>),
-    /// Numbers of which some are no float64.
+    /// Numbers, some of which are not float64.
     Numbers(Vec<Number>),
 }
 
@@ -61,7 +61,7 @@ impl Values {
         }
     }
 
-    /// Appends a number to reals; all become exact numbers with the first that is no float64.
+    /// Appends a number to real numbers; all become exact numbers with the first one that is not float64.
     fn push_number(&mut self, number: Number) {
         match (self, number) {
             (Values::Reals(v), Number::Float(x)) => v.push(x),
@@ -74,7 +74,7 @@ impl Values {
         }
     }
 
-    /// The number at an index, exactly.
+    /// Returns the exact number at an index.
     pub fn number(&self, index: usize) -> Number {
         match self {
             Values::Reals(v) => Number::Float(v[index]),
@@ -89,14 +89,14 @@ impl Values {
         self.len() == 0
     }
 
-    /// An empty vector of reals, with the memory of this one where it has such.
+    /// Returns an empty vector of real numbers; reuses the memory of this one if possible.
     fn take_reals(&mut self) -> Vec<f64> {
         let Values::Reals(v) = self else { return Vec::new() };
         v.clear();
         std::mem::take(v)
     }
 
-    /// An empty vector of integers, with the memory of this one where it has such.
+    /// Returns an empty vector of integers; reuses the memory of this one if possible.
     fn take_integers(&mut self) -> Vec<i64> {
         let Values::Integers(v) = self else { return Vec::new() };
         v.clear();
@@ -119,10 +119,10 @@ impl Values {
         }
     }
 
-    /// The code on an input port that number `index` stands for; it is a code already if `codes`.
+    /// Returns the code of number `index` on an input port; with `codes` the number is the code.
     ///
     /// # Errors
-    /// Why it has none, in words.
+    /// If the number has no code.
     pub fn code(&self, index: usize, port: Port, codes: bool) -> Result<BigInt, String> {
         let integer = match self {
             Values::Reals(v) => {
@@ -130,7 +130,7 @@ impl Values {
                 if !codes {
                     return port.code_of_real(x).ok_or_else(|| format!("{x} has no code"));
                 }
-                // Codes may come as floats, as long as they are integers.
+                // Codes may be floats if they are integers.
                 let whole = x.is_finite() && x.fract() == 0.0;
                 let unit = Port { kif: Kif { signed: true, int: 1100, frac: 0 }, frac: 0 };
                 unit.code_of_real(x).filter(|_| whole).ok_or_else(|| format!("{x} is not an integer code"))?
@@ -192,13 +192,13 @@ enum NpySource {
 }
 
 impl Reader {
-    /// Opens `path`, `-` being stdin. Files that begin like npy or npz are that, others are CSV. `array` is the name of
-    /// the array in an npz file; one with a single array needs none.
+    /// Opens `path`; `-` is stdin. Files with the magic bytes of npy or npz have this format, others are CSV. `array`
+    /// is the name of the array in an npz file, and may be missing if there is only one.
     ///
-    /// `columns` are the types of the input port, one a number of each row; `codes` says that the numbers are codes.
+    /// `columns` are the types of the input port, one for each number of a row; with `codes` the numbers are codes.
     ///
     /// # Errors
-    /// If the file cannot be read, or is an npy file that does not hold such rows.
+    /// If the file cannot be read, or its rows do not match.
     pub fn open(path: &Path, array: Option<&str>, columns: &[Kif], codes: bool) -> Result<Reader, Diagnostic> {
         let name = path.display().to_string();
         if path.as_os_str() == "-" {
@@ -216,7 +216,7 @@ impl Reader {
         let wants_npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
         let reader = Reader::from_stream(Box::new(file), regular, array, name, columns, codes)?;
         if wants_npy && matches!(reader.body, Body::Csv(_)) {
-            let what = "this is no npy file: it does not begin with \\x93NUMPY";
+            let what = "this is not an npy file: it does not begin with \\x93NUMPY";
             return Err(Diagnostic::error("E0702", Place::Whole, what).in_file(path));
         }
         Ok(reader)
@@ -235,7 +235,7 @@ impl Reader {
         Reader::from_stream(Box::new(stream), None, None, name.into(), columns, codes)
     }
 
-    /// One sample without numbers: what a program without inputs runs on.
+    /// Returns a reader with one sample without numbers, for a program without inputs.
     ///
     /// # Errors
     /// None.
@@ -307,7 +307,7 @@ impl Reader {
         }
     }
 
-    /// Takes what is worth knowing about the file so far.
+    /// Removes and returns the notes about the file so far.
     pub fn take_notes(&mut self) -> Diagnostics {
         let heading = match &mut self.body {
             Body::Csv(csv) => csv.take_heading(),
@@ -328,9 +328,10 @@ impl Reader {
     }
 
     /// Replaces `block` by the next samples, at most `max_rows`; returns how many there are, 0 at the end.
+    /// Replaces `block` by the next samples, at most `max_rows`; returns their number, 0 at the end.
     ///
     /// # Errors
-    /// If the file cannot be read, ends early or goes on after its end, or has something else than numbers.
+    /// If the file cannot be read, is too short or too long, or contains other data than numbers.
     pub fn read(&mut self, max_rows: usize, block: &mut Values) -> Result<usize, Diagnostic> {
         let rows = self.read_body(max_rows, block)?;
         if let Some(encoder) = &self.encoder {
@@ -406,7 +407,7 @@ impl NpyBody {
         let header = npy::parse(&start)?;
         let rows = rows_of_shape(&header, columns)?;
         let row_bytes = (columns * header.scalar.size()) as u64;
-        // No file has as many samples as a hostile header can claim; without columns nothing else would stop them.
+        // Limits the number of samples that a hostile header can claim; without columns no other limit exists.
         let limit = if columns == 0 { 1 << 32 } else { (1 << 62) / row_bytes };
         if rows > limit {
             return Err(format!("the header claims {}", counted(rows, "sample")).into());
@@ -502,7 +503,7 @@ impl NpyBody {
     }
 }
 
-/// For each element of a sample, in row-major order, its place in column-major order.
+/// Returns the column-major position of each element of a sample in row-major order.
 fn fortran_positions(shape: &[u64]) -> Vec<u64> {
     let mut positions = vec![0];
     let mut stride = 1;
@@ -513,7 +514,7 @@ fn fortran_positions(shape: &[u64]) -> Vec<u64> {
     positions
 }
 
-/// The number of samples that a shape means: [samples, inputs], [samples] of one input, or more dimensions whose
+/// Returns the number of samples of a shape: [samples, inputs], [samples] for one input, or more dimensions whose
 /// product is the number of inputs.
 fn rows_of_shape(header: &npy::Header, columns: usize) -> Result<u64, NpyError> {
     let product = |dims: &[u64]| dims.iter().try_fold(1u64, |p, &d| p.checked_mul(d));
@@ -531,7 +532,7 @@ fn rows_of_shape(header: &npy::Header, columns: usize) -> Result<u64, NpyError> 
     }
 }
 
-/// Reads until `bytes` is full or the stream ends; returns how many came.
+/// Reads until `bytes` is full or the stream ends; returns the number of bytes.
 fn fill(stream: &mut dyn Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {
@@ -577,7 +578,7 @@ fn write_words<T: Copy>(out: &mut impl Write, numbers: &[T], bytes: impl Fn(T) -
     Ok(())
 }
 
-/// Codes of types within int64.
+/// Converts codes of types within int64.
 fn narrow(codes: &[BigInt]) -> Vec<i64> {
     codes.iter().map(|code| code.to_i64().expect("a code of a type within int64")).collect()
 }
@@ -592,11 +593,11 @@ pub struct Writer {
     out: BufWriter<Out>,
     form: Form,
     columns: Vec<Kif>,
-    /// Rows written, and rows that the header already says.
+    /// Number of rows written, and number of rows in the header.
     rows: u64,
     announced: u64,
     text: String,
-    /// `true` if the reader of stdout has gone away (`| head`), which is no error.
+    /// `true` after a closed pipe on stdout (`| head`), which is not an error.
     closed: bool,
 }
 
@@ -634,13 +635,13 @@ enum Form {
 }
 
 impl Writer {
-    /// Begins `path`: npy by that extension, CSV by `.csv` and `.txt`, `-` is CSV on stdout.
+    /// Creates `path`: npy for that extension, CSV for `.csv` and `.txt`; `-` is CSV on stdout.
     ///
-    /// `columns` are the types of the output port; `codes` says that codes are written, not reals. `rows` is the
-    /// number of rows if it is known: a pipe needs it, and a file gets its place on the disk at once.
+    /// `columns` are the types of the output port; with `codes` raw values are written, otherwise real numbers. `rows`
+    /// is the number of rows if it is known: a pipe requires it, and for a file it allocates the space.
     ///
     /// # Errors
-    /// If the file cannot be made, its extension is not known, or npy cannot hold such codes.
+    /// If the file cannot be created, its extension is unknown, or npy cannot represent the codes.
     pub fn create(path: &Path, columns: &[Kif], codes: bool, rows: Option<u64>) -> Result<Writer, Diagnostic> {
         let fits = columns.iter().all(|kif| kif.width() <= 63 + u32::from(kif.signed));
         let stdout = path.as_os_str() == "-";
@@ -701,7 +702,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// [`Writer::create`] for codes that are integers: in CSV decimal whatever their width.
+    /// [`Writer::create`] for codes that are integers; CSV has decimal numbers for every width.
     ///
     /// # Errors
     /// As [`Writer::create`].
@@ -734,7 +735,7 @@ impl Writer {
         let columns = self.columns.len();
         let total = block.len().checked_div(columns).unwrap_or(0);
         let mut first = 0;
-        // What lies between two rows that are left out goes out in one piece.
+        // Consecutive rows between two skipped rows are written together.
         for &end in left_out.iter().chain([&total]) {
             self.write_rows(block, first * columns..end * columns)?;
             self.rows += (end - first) as u64;
@@ -800,17 +801,12 @@ impl Writer {
         }
     }
 
-    /// Rows so far.
-    pub fn rows(&self) -> u64 {
-        self.rows
-    }
-
     /// Returns `true` if the reader of stdout has gone away, so that further output is useless.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Completes the file and puts it at its place. Without this nothing is left of it.
+    /// Completes the file and renames it to its path. A writer that is dropped without this call deletes the file.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -823,7 +819,7 @@ impl Writer {
         let Writer { name, rows, announced, .. } = &self;
         let (name, rows, announced) = (name.clone(), *rows, *announced);
         let header = self.header(rows).filter(|_| rows != announced);
-        // What was reserved and not written goes back.
+        // Releases space that was reserved and not written.
         let size = |rows: u64| npy::HEADER_SIZE as u64 + 8 * rows * self.columns.len() as u64;
         let shorter = (header.is_some() && rows < announced).then(|| size(rows));
         let finish = || -> io::Result<()> {
@@ -860,7 +856,7 @@ mod tests {
         bytes
     }
 
-    /// All blocks of a reader, `max_rows` at a time.
+    /// Returns all blocks of a reader, of up to `max_rows` samples.
     fn read_all(mut reader: Reader, max_rows: usize) -> Result<Vec<Values>, String> {
         let mut blocks = Vec::new();
         loop {
@@ -899,7 +895,7 @@ mod tests {
         assert_eq!(from_file("x.npy", &file, 2).unwrap(), blocks);
         let one = npy_file("<f8", false, "(3,)", &little(&[1.0, 2.0, 3.0]));
         assert_eq!(piped(&one, 1, false).unwrap(), [Values::Reals(vec![1.0, 2.0]), Values::Reals(vec![3.0])]);
-        // More dimensions than two are flattened: 3 x 1 x 2 is what 3 x 2 is.
+        // Further dimensions are flattened: 3 x 1 x 2 equals 3 x 2.
         let cube = npy_file("<f8", false, "(3, 1, 2)", &little(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
         assert_eq!(piped(&cube, 2, false).unwrap(), blocks);
     }
@@ -1061,7 +1057,7 @@ mod tests {
         assert_eq!(reader.read(9, &mut block).unwrap(), 3);
         let codes: Vec<String> = (0..6).map(|at| block.code(at, port, false).unwrap().to_string()).collect();
         assert_eq!(codes, ["9007199254740993", "-100000000000000000000", "0", "0", "1", "18446744073709551617"]);
-        // What float64 holds stays float64.
+        // Numbers that float64 represents remain float64.
         assert_eq!(piped(b"1,-0.0\n0.1,5e-324\n", 2, false).unwrap(), [Values::Reals(vec![1.0, -0.0, 0.1, 5e-324])]);
     }
 
@@ -1124,7 +1120,7 @@ mod tests {
             let bytes = written(name, &[S8; 2], true, |w| {
                 w.write(&Values::Integers(codes.to_vec()), &[1]).unwrap();
                 w.write(&wide, &[0, 2]).unwrap();
-                assert_eq!(w.rows(), 3);
+                assert_eq!(w.rows, 3);
             });
             let blocks = [Values::Integers(vec![-1, 100, 9, 10]), Values::Integers(vec![7, 8])];
             assert_eq!(piped(&bytes, 2, true).unwrap(), blocks, "{name}");

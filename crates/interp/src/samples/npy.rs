@@ -43,10 +43,10 @@ pub(super) const PREFIX: usize = 12;
 /// Returns the length of the whole header in bytes, prefix included, from the file's first [`PREFIX`] bytes.
 ///
 /// # Errors
-/// If this is no npy file, its version is unknown, or the header is too long.
+/// If this is not an npy file, its version is unknown, or the header is too long.
 pub(super) fn header_length(prefix: &[u8; PREFIX]) -> Result<usize, String> {
     if &prefix[..6] != MAGIC {
-        return Err("this is no npy file: it does not begin with \\x93NUMPY".into());
+        return Err("this is not an npy file: it does not begin with \\x93NUMPY".into());
     }
     let (start, length) = match prefix[6] {
         1 => (10, usize::from(u16::from_le_bytes([prefix[8], prefix[9]]))),

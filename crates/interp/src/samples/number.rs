@@ -1,9 +1,8 @@
-//! Numbers as text, without loss: the one parser for samples from every source (CSV, Python).
+//! Lossless parser for decimal numbers in samples from all sources (CSV, Python).
 //!
-//! Text with a point or an exponent that some float64 is printed as, with as many digits, denotes this float64: `0.1`
-//! is the float64 nearest to a tenth, as every program writes it. All other text denotes exactly its decimal value:
-//! integers of any size (`9007199254740993`), more digits than a float64 has, and numbers too large or too small for it
-//! (`1e400`).
+//! If a float64 prints as this text (with a point or an exponent, and as many digits), it denotes this float64:
+//! `0.1` is the float64 nearest to a tenth. All other text denotes exactly its decimal value: integers of any size
+//! (`9007199254740993`), more digits than a float64 has, and numbers too large or too small for a float64 (`1e400`).
 
 use super::Port;
 use alir_core::num::wrap;
@@ -11,24 +10,24 @@ use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive, Zero};
 use std::fmt;
 
-/// Largest power of ten of the last digit of a number, up or down.
+/// Largest absolute exponent (power of ten) of the last digit of a number.
 const MAX_EXPONENT: i64 = 20_000;
 
-/// End of an error message for text that is no number.
+/// End of an error message for text that is not a number.
 pub(super) const NO_NUMBER: &str = "is not a number";
 
-/// Integers of smaller magnitude are float64s, all of them.
+/// Every integer of smaller magnitude is a float64.
 const EXACT_INTEGERS: f64 = 9_007_199_254_740_992.0;
 
-/// Digits that a float64 keeps of any decimal.
+/// Number of significant decimal digits that a float64 always preserves.
 const SAFE_DIGITS: usize = 15;
 
 /// A number of a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Number {
-    /// A float64; also NaN and the infinities.
+    /// A float64, NaN or an infinity.
     Float(f64),
-    /// `digits * 10^exponent`: no float64, or an integer of which all digits are meant.
+    /// `digits * 10^exponent`: a number that is not a float64, or an exact integer.
     Decimal {
         /// All digits.
         digits: BigInt,
@@ -75,7 +74,7 @@ impl Number {
         }
         let too_far = "has an exponent beyond 20,000";
         let is_plain = exponent.is_none() && !mantissa.contains('.');
-        // An exponent of more digits than an i64 is far beyond.
+        // An exponent that exceeds i64 is beyond the limit.
         let exponent = exponent.map_or(Ok(0), str::parse::<i64>).map_err(|_| too_far)?;
         let last = exponent.checked_sub(fraction.len() as i64).filter(|e| e.abs() <= MAX_EXPONENT).ok_or(too_far)?;
         let digits = || {
@@ -93,7 +92,7 @@ impl Number {
         })
     }
 
-    /// The nearest float64; an infinity beyond the largest one.
+    /// Returns the nearest float64; an infinity beyond the largest one.
     pub fn to_f64(&self) -> f64 {
         match self {
             Number::Float(x) => *x,
@@ -102,7 +101,7 @@ impl Number {
         }
     }
 
-    /// Numerator and denominator, a power of five times a power of two; `None` for NaN and the infinities.
+    /// Returns numerator and denominator (a power of five times a power of two); `None` for NaN and infinities.
     pub fn to_fraction(&self) -> Option<(BigInt, BigInt)> {
         let power = |base: u32, exponent: u32| BigInt::from(base).pow(exponent);
         match self {
@@ -119,7 +118,8 @@ impl Number {
         }
     }
 
-    /// The raw integer value on a port: `floor(x * 2^frac)`, wrapped to the type; `None` for NaN and the infinities.
+    /// Returns the raw integer value on a port: `floor(x * 2^frac)`, wrapped to the type; `None` for NaN and
+    /// infinities.
     pub fn code(&self, port: Port) -> Option<BigInt> {
         let (digits, exponent) = match self {
             Number::Float(x) => return port.code_of_real(*x),
@@ -139,7 +139,7 @@ impl Number {
         Some(wrap(&if below { quotient - 1 } else { quotient }, port.kif))
     }
 
-    /// The number as an integer, if it is one.
+    /// Returns the number as an integer; `None` if it is not one.
     pub fn to_integer(&self) -> Option<BigInt> {
         match self {
             Number::Float(x) if x.fract() == 0.0 => num_traits::FromPrimitive::from_f64(*x),
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_float64_holds_is_one() {
+    fn text_of_a_float64_is_parsed_as_that_float64() {
         for (text, expected) in [
             ("0.1", 0.1),
             ("-2.5e-3", -2.5e-3),
@@ -219,7 +219,7 @@ mod tests {
             ("9007199254740994.0", 9007199254740994.0),
             ("1e22", 1e22),
             ("0.30000000000000004", 0.30000000000000004),
-            // As numpy.savetxt writes a tenth, and the whole expansion of one.
+            // A tenth as numpy.savetxt writes it, and the whole expansion of its float64.
             ("1.000000000000000056e-01", 0.1),
             ("0.1000000000000000055511151231257827021181583404541015625", 0.1),
             ("5e-324", 5e-324),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_float64_does_not_hold_stays_exact() {
+    fn numbers_that_are_not_float64s_are_exact() {
         assert_eq!(decimal("9007199254740993"), ("9007199254740993".into(), 0));
         assert_eq!(decimal("-9007199254740993.000"), ("-9007199254740993000".into(), -3));
         assert_eq!(decimal("-9007199254740992"), ("-9007199254740992".into(), 0));
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(decimal("3e-324"), ("3".into(), -324));
         assert_eq!(code("9007199254740993", 64, 0), "9007199254740993");
         assert_eq!(code("9007199254740993.75", 80, 1), "18014398509481987");
-        // 5^400 is odd: bit 400 of 10^400 is its lowest one.
+        // 5^400 is odd, so bit 400 of 10^400 is the lowest set bit.
         assert_eq!(code("1e400", 401, 0), (BigInt::from(-1) << 400u32).to_string());
         assert_eq!(code("1e400", 400, 0), "0");
         assert_eq!([code("-1e-400", 8, 0), code("1e-400", 8, 4)], ["-1", "0"]);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn text_that_is_not_a_number_is_rejected() {
         for text in
             ["", "-", ".", "e5", "1e", "1e+", "1.5D0", "\"1\"", "1_000", "0x10", "١", "\u{2212}1", "1 2", "--1", "n"]
         {

@@ -1,8 +1,9 @@
-//! The carry of sums and the borrow of differences, which programs ask for by comparing.
+//! Carries of sums and borrows of differences that a program computes by comparisons.
 //!
-//! LLVLIR has no carry out: `cmps ltu` of a sum with one of its terms gives it, and the same of two values is the
-//! borrow of their difference. Taken as it is written, that is a comparator in addition to the adder. Where both exist,
-//! the adder is built one bit wider, of natural numbers, and the bit above the result is the answer.
+//! LLVLIR has no carry output: `cmps ltu` of a sum and one of its terms is its carry, and `cmps ltu` of two values is
+//! the borrow of their difference. A direct implementation would need a comparator in addition to the adder. If a
+//! program has both operations, the lowering builds an unsigned adder that is one bit wider; its top bit is the result
+//! of the comparison.
 
 use super::{Lowering, Operand};
 use crate::program::{File, Operation, Program};
@@ -10,15 +11,15 @@ use crate::rows::{Lane, Meaning};
 use alir_core::ir::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The sums and differences of integers whose carry is used, and those sums that exist so far.
+/// Sums and differences whose carry is used, and those that are built already.
 pub(super) struct Carries {
-    /// Numbers of results.
-    asked: FxHashSet<u32>,
-    /// By the number of the result: the sum of natural numbers, and its terms.
+    /// Result numbers of the sums and differences whose carry is used.
+    used: FxHashSet<u32>,
+    /// Wide sum and its terms, by result number.
     sums: FxHashMap<u32, (ValueId, [u32; 2])>,
 }
 
-/// Returns the lane of an operation of two integers, and the numbers of both.
+/// Returns the kind of an operation on two integers, and the numbers of both.
 fn pair(program: &Program, op: &Operation) -> Option<(Lane, [u32; 2])> {
     let Meaning::Lanes(lane) = op.row().meaning else { return None };
     let args = program.args(op);
@@ -26,7 +27,7 @@ fn pair(program: &Program, op: &Operation) -> Option<(Lane, [u32; 2])> {
         (b"rr", Lane::Add | Lane::Sub) => Some((lane, [args[0].value(), args[1].value()])),
         (b"crr", Lane::Compare) => {
             let [a, b] = [args[1].value(), args[2].value()];
-            // Below and not below as they are; above and not above with the operands exchanged.
+            // "Above" and "not above" are "below" and "not below" with swapped operands.
             match args[0].comparison() {
                 10 | 13 => Some((lane, [a, b])),
                 11 | 12 => Some((lane, [b, a])),
@@ -42,9 +43,9 @@ impl Carries {
         let pairs = || program.ops().iter().filter_map(|op| Some((op, pair(program, op)?)));
         let compared: FxHashSet<[u32; 2]> =
             pairs().filter(|(_, (lane, _))| *lane == Lane::Compare).map(|(_, (_, both))| both).collect();
-        let mut asked = FxHashSet::default();
+        let mut used = FxHashSet::default();
         if compared.is_empty() {
-            return Carries { asked, sums: FxHashMap::default() };
+            return Carries { used, sums: FxHashMap::default() };
         }
         for (op, (lane, both)) in pairs() {
             let Some((File::R, result)) = op.result() else { continue };
@@ -54,19 +55,19 @@ impl Carries {
                 _ => false,
             };
             if is_asked {
-                asked.insert(result);
+                used.insert(result);
             }
         }
-        Carries { asked, sums: FxHashMap::default() }
+        Carries { used, sums: FxHashMap::default() }
     }
 }
 
 impl Lowering<'_> {
-    /// A sum or difference: of natural numbers, if somebody asks for its carry.
+    /// Builds a sum or difference; it is unsigned and one bit wider if its carry is used.
     pub(super) fn carrying(&mut self, op: &Operation, lane: Lane, width: u32, operands: &mut [Operand]) -> ValueId {
         let program = self.program;
-        let asked = op.result().filter(|(_, result)| self.carries.asked.contains(result)).zip(pair(program, op));
-        let Some(((_, result), (_, terms))) = asked else { return self.lane(lane, width, 0, operands) };
+        let used = op.result().filter(|(_, result)| self.carries.used.contains(result)).zip(pair(program, op));
+        let Some(((_, result), (_, terms))) = used else { return self.lane(lane, width, 0, operands) };
         for operand in &mut *operands {
             operand.v = self.logic.unsigned(operand.v, width);
         }
@@ -78,7 +79,7 @@ impl Lowering<'_> {
         self.lane(lane, width, 0, operands)
     }
 
-    /// A comparison that is the carry of a sum, or that there is none.
+    /// Returns a comparison as the carry of a sum, or as its complement; `None` for other comparisons.
     pub(super) fn carry(&mut self, op: &Operation, width: u32) -> Option<ValueId> {
         let program = self.program;
         let (_, [sum, term]) = pair(program, op)?;

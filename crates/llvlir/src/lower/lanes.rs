@@ -1,4 +1,4 @@
-//! Computation of each lane.
+//! Lowering of the operations on one lane.
 
 use super::{Lowering, Operand};
 use crate::rows::{Direction, Lane, Sign};
@@ -8,14 +8,14 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use std::ops::RangeInclusive;
 
-/// Bits whose ones one table counts: inputs of a look-up table on AMD's and Intel's devices.
+/// Number of bits whose ones one table counts: the inputs of a LUT on AMD's and Intel's devices.
 const COUNTED: u32 = 6;
-/// Bits of values whose ones tables count. Wider ones stay sums of bits, which are proved by linear forms at once;
-/// tables are compared for all their values (128 bits take 11 s).
+/// Widths of values whose ones are counted by tables. Wider values use sums of bits, which linear forms prove
+/// immediately; tables are proved for all their values (128 bits would take 11 s).
 const COUNTED_WIDTHS: RangeInclusive<u32> = 10..=32;
 
 impl Lowering<'_> {
-    /// A result of `width` bits.
+    /// Builds an operation on a lane, with a result of `width` bits.
     pub(super) fn lane(&mut self, lane: Lane, width: u32, comparison: u8, operands: &[Operand]) -> ValueId {
         let a = operands[0];
         let b = operands.get(1).copied().unwrap_or(a);
@@ -109,12 +109,12 @@ impl Lowering<'_> {
         self.logic.within(exact, width)
     }
 
-    /// Counts the bits that are set: the sum of look-up tables for six bits each.
+    /// Counts the set bits as a sum of look-up tables for six bits each.
     ///
-    /// A look-up table of six inputs says a bit of the number of ones among six, which adders of single bits do in
-    /// three levels; synthesisers merge such adders, but do not find the tables (LUT of Yosys, UltraScale+: 16 bits 15
-    /// for 26, 32 bits 49 for 85; in RTL by hand on ECP5 32 bits 88 for 96 LUT4, on iCE40 68 for 56). Two tables and an
-    /// adder are more than what Yosys makes of up to nine single bits.
+    /// A LUT with six inputs computes one bit of a count of six bits, for which single-bit adders need three levels.
+    /// Synthesis merges such adders, but does not find the tables (Yosys, UltraScale+, tables against adders: 15 and 26
+    /// LUTs for 16 bits, 49 and 85 for 32 bits; ECP5, 32 bits: 88 and 96 LUT4; iCE40: 68 and 56). For up to nine bits,
+    /// two tables and an adder are larger than the adders.
     fn ones(&mut self, v: ValueId, width: u32) -> ValueId {
         let mut counts = Vec::new();
         for low in (0..width).step_by(COUNTED as usize) {
@@ -141,7 +141,7 @@ impl Lowering<'_> {
         self.logic.sum(&counts)
     }
 
-    /// An immediate as a number.
+    /// Returns the number of an immediate operand.
     fn number(&self, operand: Operand) -> u32 {
         self.logic.known(operand.v).and_then(|value| value.to_u32()).unwrap_or(u32::MAX)
     }
@@ -181,18 +181,18 @@ impl Lowering<'_> {
         }
     }
 
-    /// Zeros below the lowest one, or above the highest; the width where there is none.
+    /// Counts the zeros below the lowest set bit, or above the highest; the width if no bit is set.
     fn zeros(&mut self, v: ValueId, width: u32, leading: bool) -> ValueId {
         let bits: Vec<ValueId> =
             (0..width).map(|k| self.logic.bit(v, if leading { width - 1 - k } else { k })).collect();
-        // Ones after the end stop the count there.
+        // Padding with ones limits the count to the width.
         let mut padded = bits;
         let one = self.logic.constant(1);
         padded.resize((width as usize + 1).next_power_of_two(), one);
         self.first_one(&padded).1
     }
 
-    /// Returns a bit that is 1 if there is a one, and the number of zeros before it.
+    /// Returns a bit that is 1 if any bit is set, and the number of zeros before the first set bit.
     fn first_one(&mut self, bits: &[ValueId]) -> (ValueId, ValueId) {
         if let [bit] = bits {
             return (*bit, self.logic.zero());
@@ -206,7 +206,7 @@ impl Lowering<'_> {
         (self.logic.bitwise(BinaryBits::Or, first, second), count)
     }
 
-    /// A funnel shift: the low word after one to the right, the high word after one to the left.
+    /// Builds a funnel shift of two words: returns the low word of a right shift, or the high word of a left shift.
     fn funnel(&mut self, (a, b): (ValueId, ValueId), width: u32, count: Operand, direction: Direction) -> ValueId {
         let high = match direction {
             Direction::RightSigned => self.logic.signed(a, width),

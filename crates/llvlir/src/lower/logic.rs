@@ -1,6 +1,6 @@
-//! Integers as ALIR values: what the lowering is written in. Every function folds constants and keeps exact ranges.
+//! Integer arithmetic on ALIR values for the lowering. Every function folds constants and computes exact ranges.
 //!
-//! A value here is an integer whose range is known, step 1. Slices, shifts by constants and sums of disjoint bits are
+//! Each value is an integer (step 1) with a known range. Slices, shifts by constants and sums of disjoint bits are
 //! wires in the hardware.
 
 use alir_core::ir::{BinaryBits, Builder, Op, TableId, Term, UnaryBits, ValueId};
@@ -15,14 +15,14 @@ pub(super) struct Logic {
     constants: FxHashMap<Code, ValueId>,
 }
 
-/// Bits of the parts of constants that are wider than 64 bits.
+/// Width in bits of the parts of constants that are wider than 64 bits.
 const PART: u32 = 62;
 
 fn power(bits: u32) -> BigInt {
     BigInt::one() << bits
 }
 
-/// Bits of the two's complement form with its sign, or of a range without negative numbers those of its largest.
+/// Returns the narrowest type of a range: unsigned if it has no negative numbers.
 fn kif(low: &BigInt, high: &BigInt) -> Kif {
     Interval::new(low, high, 0).kif()
 }
@@ -38,7 +38,7 @@ impl Logic {
         self.builder.push_checked(alir_core::ir::Node { op, interval, latency: 0.0, cost: 0.0, origin })
     }
 
-    /// Smallest and largest value.
+    /// Returns the smallest and the largest number of a value.
     pub(super) fn range(&self, v: ValueId) -> (BigInt, BigInt) {
         let interval = &self.builder.nodes()[v.index()].interval;
         (interval.min.to_big(), interval.max.to_big())
@@ -57,7 +57,7 @@ impl Logic {
         let op = match code.to_i64() {
             Some(_) => Op::Const { value: code.clone() },
             None => {
-                // The files of ALIR hold constants of 64 bits: a wider one is composed from parts.
+                // ALIR files represent constants of up to 64 bits, so a wider constant is composed from parts.
                 let low = self.constant(&value & (power(PART) - 1));
                 let high = self.constant(&value >> PART);
                 Op::Add { a: low, b: high, shift: PART as i32 }
@@ -72,18 +72,18 @@ impl Logic {
         self.constant(0)
     }
 
-    /// The value, if it is always the same.
+    /// Returns the number of a constant value; `None` for other values.
     pub(super) fn known(&self, v: ValueId) -> Option<BigInt> {
         let interval = &self.builder.nodes()[v.index()].interval;
         (interval.min == interval.max).then(|| interval.min.to_big())
     }
 
-    /// The value modulo `2^width`, as a natural number.
+    /// Returns the value modulo `2^width`, as an unsigned number.
     pub(super) fn unsigned(&mut self, v: ValueId, width: u32) -> ValueId {
         self.slice(v, 0, width)
     }
 
-    /// The value modulo `2^width`, as two's complement.
+    /// Returns the value modulo `2^width`, in two's complement.
     pub(super) fn signed(&mut self, v: ValueId, width: u32) -> ValueId {
         let half = power(width - 1);
         let (low, high) = self.range(v);
@@ -97,12 +97,12 @@ impl Logic {
         self.push(Op::Quantise { x: v, shift: 0 }, -&half, half - 1)
     }
 
-    /// The value, if its bits are not more than `width`, else its low bits.
+    /// Returns the value if it has at most `width` bits, otherwise its low bits.
     pub(super) fn within(&mut self, v: ValueId, width: u32) -> ValueId {
         if self.kif(v).width() <= width { v } else { self.signed(v, width) }
     }
 
-    /// Bits `low` to `low + width - 1` of the two's complement form, as a natural number.
+    /// Returns bits `low` to `low + width - 1` of the two's complement representation, as an unsigned number.
     pub(super) fn slice(&mut self, v: ValueId, low: u32, width: u32) -> ValueId {
         if width == 0 {
             return self.zero();
@@ -124,7 +124,7 @@ impl Logic {
         self.slice(v, at, 1)
     }
 
-    /// `floor(v / 2^places)`.
+    /// Returns `floor(v / 2^places)`.
     pub(super) fn shifted_right(&mut self, v: ValueId, places: u32) -> ValueId {
         let (min, max) = self.range(v);
         let (min, max) = (min >> places, max >> places);
@@ -135,7 +135,7 @@ impl Logic {
         }
     }
 
-    /// `v * 2^places`.
+    /// Returns `v * 2^places`.
     pub(super) fn shifted_left(&mut self, v: ValueId, places: u32) -> ValueId {
         let (min, max) = self.range(v);
         match (places, min == max) {
@@ -180,7 +180,7 @@ impl Logic {
         }
     }
 
-    /// `-v - 1`.
+    /// Returns `-v - 1`.
     pub(super) fn not(&mut self, v: ValueId) -> ValueId {
         let (min, max) = self.range(v);
         if min == max {
@@ -189,7 +189,7 @@ impl Logic {
         self.push(Op::Unary { op: UnaryBits::Not, x: v }, -max - 1, -min - 1)
     }
 
-    /// `1 - v` of a bit.
+    /// Returns `1 - bit`.
     pub(super) fn inverted(&mut self, bit: ValueId) -> ValueId {
         match self.known(bit) {
             Some(value) => self.constant(1 - value),
@@ -197,7 +197,7 @@ impl Logic {
         }
     }
 
-    /// A bitwise operation. Both operands of one sign where either may be negative.
+    /// Returns a bitwise operation. If either operand may be negative, both must have signed types.
     pub(super) fn bitwise(&mut self, op: BinaryBits, a: ValueId, b: ValueId) -> ValueId {
         let (x, y) = (self.known(a), self.known(b));
         match (op, &x, &y) {
@@ -233,7 +233,7 @@ impl Logic {
         self.push(Op::Binary { op, a, b, shift: 0 }, low, high)
     }
 
-    /// `if_set` where the bit is 1, else `if_clear`.
+    /// Returns `if_set` if the bit is 1, otherwise `if_clear`.
     pub(super) fn mux(&mut self, bit: ValueId, if_set: ValueId, if_clear: ValueId) -> ValueId {
         if if_set == if_clear {
             return if_set;
@@ -251,7 +251,7 @@ impl Logic {
         self.push(op, a_min.min(b_min), a_max.max(b_max))
     }
 
-    /// [`Logic::mux`] of values whose bits count modulo `2^width`.
+    /// [`Logic::mux`] of values that are only relevant modulo `2^width`.
     pub(super) fn choose(&mut self, bit: ValueId, if_set: ValueId, if_clear: ValueId, width: u32) -> ValueId {
         let ((a_min, a_max), (b_min, b_max)) = (self.range(if_set), self.range(if_clear));
         let together = kif(&a_min.min(b_min), &a_max.max(b_max));
@@ -288,20 +288,20 @@ impl Logic {
         self.slice(difference, sign, 1)
     }
 
-    /// Returns a bit that is 1 if `a != b`, for values whose bits count modulo `2^width`.
+    /// Returns a bit that is 1 if `a != b` modulo `2^width`.
     pub(super) fn differ(&mut self, a: ValueId, b: ValueId, width: u32) -> ValueId {
         let (a, b) = self.alike(a, b, width);
         let bits = self.bitwise(BinaryBits::Xor, a, b);
         self.any(bits)
     }
 
-    /// Both as natural numbers, or both as two's complement.
+    /// Returns both values modulo `2^width`, either both unsigned or both in two's complement.
     pub(super) fn alike(&mut self, a: ValueId, b: ValueId, width: u32) -> (ValueId, ValueId) {
         let natural = [a, b].iter().all(|v| !self.range(*v).0.is_negative_number());
         if natural { (a, b) } else { (self.signed(a, width), self.signed(b, width)) }
     }
 
-    /// The exact product.
+    /// Returns the exact product.
     pub(super) fn mul(&mut self, a: ValueId, b: ValueId) -> ValueId {
         match (self.known(a), self.known(b)) {
             (Some(x), Some(y)) => return self.constant(x * y),
@@ -317,7 +317,7 @@ impl Logic {
         self.push(Op::Mul { a, b }, min, max)
     }
 
-    /// The product with a constant, as shifts and sums by its canonical signed digits.
+    /// Returns the product with a constant, as shifts and sums by its canonical signed digits.
     fn times(&mut self, v: ValueId, constant: &BigInt) -> ValueId {
         let mut terms = Vec::new();
         let mut rest = constant.clone();
@@ -326,7 +326,7 @@ impl Logic {
             let zeros = rest.trailing_zeros().unwrap_or(0);
             rest >>= zeros;
             shift += zeros as i32;
-            // The lowest digit is 1 or -1, whichever leaves two zeros.
+            // The lowest digit is 1 or -1, so that the next digit is zero.
             let neg = (&rest & BigInt::from(3)) == BigInt::from(3);
             terms.push(Term { value: v, shift, neg });
             rest += if neg { 1 } else { -1 };
@@ -343,7 +343,7 @@ impl Logic {
         }
     }
 
-    /// The exact sum.
+    /// Returns the exact sum.
     pub(super) fn sum(&mut self, values: &[ValueId]) -> ValueId {
         let mut terms = Vec::with_capacity(values.len());
         let (mut low, mut high, mut constant) = (BigInt::ZERO, BigInt::ZERO, BigInt::ZERO);
@@ -365,7 +365,7 @@ impl Logic {
         if constant.is_zero() { sum } else { self.plus(sum, &constant) }
     }
 
-    /// Concatenated natural numbers: each with the position of its lowest bit, from below.
+    /// Concatenates unsigned numbers, given from the lowest up with the positions of their lowest bits.
     pub(super) fn concatenated(&mut self, pieces: &[(ValueId, u32)]) -> ValueId {
         match pieces {
             [] => self.zero(),
@@ -378,7 +378,7 @@ impl Logic {
         }
     }
 
-    /// Rotated left by a constant.
+    /// Rotates a value left by a constant.
     pub(super) fn rotated(&mut self, v: ValueId, width: u32, places: u32) -> ValueId {
         let places = places % width;
         if places == 0 {
@@ -389,14 +389,14 @@ impl Logic {
         self.concatenated(&[(low, 0), (high, places)])
     }
 
-    /// An entry of a table, which has one for each value of the range from 0.
+    /// Returns an entry of a table, which has one for each number from 0 to the largest of `x`.
     pub(super) fn lookup(&mut self, x: ValueId, table: TableId) -> ValueId {
         let out = self.builder.tables()[table.index()].out.clone();
         let op = Op::Lookup { x, table, base: Code::ZERO };
         self.push(op, out.min.to_big(), out.max.to_big())
     }
 
-    /// The largest value as a subscript.
+    /// Returns the largest number of a value as an index.
     pub(super) fn top(&self, v: ValueId) -> Option<usize> {
         self.range(v).1.to_usize()
     }

@@ -1,8 +1,8 @@
-//! From LLVLIR to ALIR.
+//! Lowering from LLVLIR to ALIR.
 //!
-//! A pattern of W bits is an integer that equals it modulo `2^W` and has no more than W bits: of natural numbers and of
-//! two's complement, whichever resulted, since changing one into the other is a matter of wires. The semantics of a row
-//! is in `docs/llvlir.md`, section 6; the reference interpreter checks this file.
+//! A bit pattern of W bits is represented by an integer of at most W bits that equals it modulo `2^W`. The integer may
+//! be unsigned or in two's complement, as the conversion is only wiring. `docs/llvlir.md`, section 6, defines the
+//! semantics of each row; tests compare the lowering with the reference interpreter.
 
 mod carry;
 mod divide;
@@ -21,18 +21,18 @@ use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive};
 use rustc_hash::FxHashMap;
 
-/// Most bits of a table's entries: the format holds 32, one of which would be a sign.
+/// Largest width of a table's entries in bits: the format has signed entries of 32 bits.
 const PART: u32 = 31;
 
-/// The program as ALIR: bit for bit the same for every pattern of the inputs.
+/// Converts a program to ALIR, bit-exact for every pattern of the inputs.
 ///
 /// # Errors
-/// What the limits of ALIR do not allow.
+/// If the result exceeds the limits of ALIR.
 pub fn lower(program: &Program, limits: &ir::Limits) -> Result<Model, Diagnostics> {
     labelled(program, limits).map(|(model, _)| model)
 }
 
-/// [`lower`], with the names of ports, and of values those that labels and ports give them.
+/// Like [`lower`]; also returns the names of ports, and the names that labels and ports give to values.
 ///
 /// # Errors
 /// As [`lower`].
@@ -61,7 +61,7 @@ pub fn labelled(program: &Program, limits: &ir::Limits) -> Result<(Model, Labels
     };
     lowering.inputs();
     for (at, op) in program.ops().iter().enumerate() {
-        // A short program may become a large one; the checker says that it is.
+        // The result may be much larger than the program; `finish` reports that it exceeds the limit.
         if lowering.logic.builder.nodes().len() as u64 > limits.max_ops {
             break;
         }
@@ -82,7 +82,7 @@ pub fn labelled(program: &Program, limits: &ir::Limits) -> Result<(Model, Labels
     })
 }
 
-/// Names a value, and what it is the low bits of: optimisation may leave only that.
+/// Names a value, and the value whose low bits it is, as optimisation may keep only the latter.
 fn name_value(labels: &mut Labels, logic: &Logic, value: ValueId, name: &str) {
     labels.name(value, name);
     if let Op::Quantise { x, shift: 0 } = logic.builder.nodes()[value.index()].op {
@@ -96,21 +96,21 @@ struct Lowering<'p> {
     r: Vec<ValueId>,
     x: Vec<Box<[ValueId]>>,
     m: Vec<Box<[ValueId]>>,
-    /// Table and index.
+    /// Addresses: table and index.
     a: Vec<(u32, ValueId)>,
     /// Tables by their number, part and number of entries.
     tables: FxHashMap<(u32, u32, usize), TableEntry>,
-    /// Tables of the number of ones by bits of the address.
+    /// Tables that count ones, by number of address bits.
     counters: FxHashMap<u32, TableId>,
     /// Sums and differences whose carry is used.
     carries: Carries,
     labels: Labels,
-    /// Operations whose results have names, in order, and the first that is not reached.
+    /// Operations whose results have names, in order.
     hints: Vec<(usize, String)>,
     next_hint: usize,
 }
 
-/// A part of a table for an operand of some range.
+/// Part of a table for an operand with a given range.
 #[derive(Clone, Copy)]
 enum TableEntry {
     Constant(i32),
@@ -181,7 +181,7 @@ impl Lowering<'_> {
                 File::R | File::A => (vec![self.r[at]], true),
             };
             for v in lanes {
-                // The port has its type whatever is known of the value.
+                // The port has its declared type, even if the value has a smaller range.
                 let full = Interval::from_width(signed, width, 0);
                 let is_full = self.logic.builder.nodes()[v.index()].interval.kif() == full.kif();
                 let shown = match is_full {
@@ -339,7 +339,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A vector whose lanes are 0 where the mask is.
+    /// Appends a vector whose lanes are 0 where the mask is clear.
     fn push_masked(&mut self, lanes: Vec<ValueId>, mask: &[ValueId]) {
         let zero = self.logic.zero();
         let masked = lanes.iter().zip(mask).map(|(lane, bit)| self.logic.mux(*bit, *lane, zero)).collect();
@@ -375,7 +375,7 @@ impl Lowering<'_> {
         self.r.push(v);
     }
 
-    /// An immediate: a count as it is, a negative number as its pattern.
+    /// Returns an immediate as an operand: a negative number as its bit pattern.
     fn immediate(&mut self, value: &BigInt, width: u32) -> Operand {
         let v = self.logic.constant(value.clone());
         Operand { v, width: width.max(value.bits() as u32 + 1) }
@@ -410,7 +410,7 @@ impl Lowering<'_> {
             }
         }
         match (lane, mask) {
-            // The mask is an operand of these and switches nothing off.
+            // For these rows the mask is an operand, and all lanes are enabled.
             (Lane::AddCarry | Lane::SubBorrow, Some(mask)) => {
                 for (column, bit) in columns.iter_mut().zip(&mask) {
                     column.push(Operand { v: *bit, width: 1 });
@@ -444,7 +444,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Element `index` of a table, 0 outside.
+    /// Returns element `index` of a table, or 0 outside of the table.
     fn element(&mut self, table: u32, index: ValueId) -> ValueId {
         let len = self.program.tables()[table as usize].len();
         let width = self.program.tables()[table as usize].width();
@@ -473,7 +473,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Bits from `PART * k` of the element at an address that is a natural number.
+    /// Returns part `k` (bits from `PART * k` on) of the element at an unsigned address.
     fn part(&mut self, table: u32, k: u32, address: ValueId) -> ValueId {
         let count = self.logic.top(address).unwrap_or(0) + 1;
         let key = (table, k, count);

@@ -6,13 +6,13 @@ use alir_core::ir::ValueId;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// Bits of the numbers below `n`.
+/// Returns the number of bits of the numbers below `n`.
 fn index_bits(n: u32) -> u32 {
     u32::BITS - (n - 1).leading_zeros()
 }
 
 impl Lowering<'_> {
-    /// A pattern of `width` bits shifted by any count; all of the count counts.
+    /// Shifts a bit pattern of `width` bits by a count of any size, all of whose bits are relevant.
     pub(super) fn shifted(&mut self, v: ValueId, width: u32, count: Operand, direction: Direction) -> ValueId {
         let mut v = match direction {
             Direction::RightSigned => self.logic.signed(v, width),
@@ -51,7 +51,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A pattern rotated by any count, which counts modulo the width.
+    /// Rotates a bit pattern by a count of any size, modulo the width.
     pub(super) fn rotated(&mut self, v: ValueId, width: u32, count: Operand, direction: Direction) -> ValueId {
         let v = self.logic.unsigned(v, width);
         let left = |places: u32| if direction == Direction::Left { places } else { width - places };
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         v
     }
 
-    /// A count that is congruent modulo `width`, and the bits that it needs: few.
+    /// Returns a smaller count that is congruent modulo `width`, and its number of bits.
     fn reduced(&mut self, count: ValueId, count_width: u32, width: u32) -> (ValueId, u32) {
         let bits = index_bits(width);
         if width.is_power_of_two() {
@@ -81,7 +81,7 @@ impl Lowering<'_> {
         }
         let (mut count, mut has) = (count, count_width);
         loop {
-            // The low bits, and for each bit above what it is worth modulo the width.
+            // Sum of the low bits, and of the weight of each higher bit modulo the width.
             let most: u64 = (1u64 << bits) - 1 + u64::from(has.saturating_sub(bits)) * u64::from(width - 1);
             let needs = u64::BITS - most.leading_zeros();
             if needs + 1 >= has {
@@ -100,7 +100,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Lanes moved by a variable number of places.
+    /// Shifts lanes by a variable number of places.
     pub(super) fn shifted_lanes(
         &mut self,
         a: &[ValueId],
@@ -136,7 +136,7 @@ impl Lowering<'_> {
         lanes.into()
     }
 
-    /// Lane `index`, a natural number, 0 if there is none.
+    /// Returns lane `index` (unsigned), or 0 if it does not exist.
     pub(super) fn lane_at(&mut self, lanes: &[ValueId], index: ValueId, width: u32) -> ValueId {
         let zero = self.logic.zero();
         let bits = index_bits(lanes.len() as u32);

@@ -20,7 +20,7 @@ use num_bigint::BigInt;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Constants with a common step, and what they were before they were quantised.
+/// Constants with a common step, and their values before quantisation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constants {
     /// Codes, row by row where it is a matrix.
@@ -34,7 +34,7 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// The exact value of one.
+    /// Returns the exact value of a constant.
     pub fn value(&self, index: usize) -> Rational {
         Rational::from_code(&self.codes[index].to_big(), self.frac)
     }
@@ -63,7 +63,7 @@ pub enum TableFunction {
 }
 
 impl TableFunction {
-    /// Name for messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> &'static str {
         match self {
             TableFunction::Real(function) => function.name(),
@@ -72,10 +72,10 @@ impl TableFunction {
         }
     }
 
-    /// The code of the quantised value at `x`.
+    /// Returns the code of the quantised value at `x`.
     ///
     /// # Errors
-    /// A value that cannot be decided, in words.
+    /// Returns the message for a value that cannot be decided.
     pub fn code(&self, functions: &mut Functions, x: &Rational, quantiser: &Quantiser) -> Result<BigInt, String> {
         match self {
             TableFunction::Real(function) => functions.code(*function, x, quantiser),
@@ -84,7 +84,7 @@ impl TableFunction {
         }
     }
 
-    /// The value in binary64.
+    /// Returns the value in binary64.
     pub fn approximate(&self, x: f64) -> f64 {
         match self {
             TableFunction::Real(function) => function.approximate(x),
@@ -242,14 +242,14 @@ pub enum Operation {
         /// Rows of the probabilities.
         rows: Arc<Rows>,
     },
-    /// The value itself.
+    /// The value, unchanged.
     Copy {
         /// Slot of the value.
         x: usize,
     },
 }
 
-/// One operation and where its result goes.
+/// One operation and the slot of its result.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Index of the node it stems from.
@@ -311,12 +311,12 @@ pub struct BoundNetwork {
 /// Reads `--weight-map`: names of tensors by buffer.
 ///
 /// # Errors
-/// What is wrong, with its place.
+/// Returns each problem with its place.
 pub fn read_map(bytes: &[u8], graph: &Graph) -> Result<WeightMap, Diagnostic> {
     let wrong = |place: String, message: String| Diagnostic::error("E2008", Place::Path(place), message);
     let value = json::parse(bytes, 1 << 20).map_err(|e| {
         let place = Place::Line { line: e.line, column: e.column };
-        Diagnostic::error("E2008", place, format!("this is no JSON: {}", e.what))
+        Diagnostic::error("E2008", place, format!("this is not valid JSON: {}", e.what))
     })?;
     let members = value.members().ok_or_else(|| wrong("map".into(), format!("{} is no weight map", value.kind())))?;
     let mut map = WeightMap::default();
@@ -344,13 +344,13 @@ pub fn read_map(bytes: &[u8], graph: &Graph) -> Result<WeightMap, Diagnostic> {
 pub struct WeightMap(BTreeMap<String, Vec<String>>);
 
 impl WeightMap {
-    /// Names under which a weight may be, in order.
+    /// Returns the possible names of a weight, in the order in which they are tried.
     fn candidates(&self, layer: i64, name: &str, is_layered: bool) -> Vec<Candidate> {
         let plain = |names: Vec<String>| Candidate { names, required: false };
         let mut all = Vec::new();
         for key in [format!("{layer}:{name}"), name.to_owned()] {
             if let Some(names) = self.0.get(&key) {
-                // A declared tensor has to exist.
+                // A tensor that the user declared has to exist.
                 return vec![Candidate { names: names.clone(), required: true }];
             }
         }
@@ -451,12 +451,12 @@ impl StepMaker<'_> {
         });
     }
 
-    /// A step that fills a buffer's slot.
+    /// Returns a step that fills a buffer's slot.
     fn buffer(&mut self, (slot, layout): (usize, Layout), operation: Operation) {
         self.push(slot, layout, self.outline.slots[slot].setting.quantiser(), None, operation);
     }
 
-    /// A step that fills a new slot with an intermediate value.
+    /// Returns a step that fills a new slot with an intermediate value.
     fn hidden(&mut self, record: &'static str, size: usize, setting: &Setting, operation: Operation) -> usize {
         let [.., key] = node_keys(self.node);
         self.names.push(Group { name: format!("{key}.{record}"), size });
@@ -633,7 +633,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The steps from scores to probabilities.
+    /// Appends the steps from scores to probabilities.
     fn softmax(&self, node: &Node, score: usize, rows: &Arc<Rows>, maker: &mut StepMaker) -> usize {
         let record = |name: &str| self.quant.record(node, name);
         let (rows, size) = (rows.clone(), rows.elements());
@@ -650,7 +650,7 @@ impl Binder<'_> {
         maker.hidden("probability", size, &record("probability"), product)
     }
 
-    /// The quantised scale of scores, `1 / sqrt(head_dim)`.
+    /// Returns the quantised scale of scores, `1 / sqrt(head_dim)`.
     fn scale(&self, node: &Node, head_dim: usize) -> Result<Arc<Constants>, Diagnostic> {
         let setting = self.quant.record(node, "scale");
         let [.., key] = node_keys(node);
@@ -667,7 +667,7 @@ impl Binder<'_> {
         Ok(constants(exact.code(frac).unwrap_or_default(), frac))
     }
 
-    /// Quantised cosines and sines of each token's pairs.
+    /// Returns the quantised cosines and sines of each token's pairs.
     fn rotations(&mut self, node: &Node, tokens: usize, head_dim: usize) -> Result<Arc<Constants>, Diagnostic> {
         let quantiser = self.quant.record(node, "table").quantiser();
         let quantiser = quantiser.ok_or_else(|| at(node, "the table needs a type for its entries"))?;
@@ -698,7 +698,7 @@ impl Binder<'_> {
         Ok(Arc::new(Constants { codes, frac: quantiser.kif.frac.into(), floats, name: format!("{key}.table") }))
     }
 
-    /// The rows of an embedding, and the rows of positions that belong to the window.
+    /// Returns the rows of an embedding, and the rows of positions that belong to the window.
     fn embedding(
         &mut self,
         node: &Node,
@@ -735,7 +735,7 @@ impl Binder<'_> {
         self.quant.buffer(layer, &self.graph.buffers[root].name, purpose)
     }
 
-    /// A weight that has to be there; `heads` brings `[heads][embed][head_dim]` to rows of outputs.
+    /// Returns a weight that the node requires; `heads` reorders `[heads][embed][head_dim]` to rows of outputs.
     fn need(&mut self, node: &Node, arg: Arg, heads: bool) -> Result<Arc<Constants>, Diagnostic> {
         let instance = instance(self.graph, node.layer, arg.buffer);
         if let Some(found) = self.constants.get(&(instance, false, heads)) {
@@ -754,7 +754,7 @@ impl Binder<'_> {
         Ok(constants)
     }
 
-    /// A bias; one that is not found is zero.
+    /// Returns a bias; a bias that the file lacks is zero.
     fn bias(&mut self, node: &Node, arg: Option<Arg>) -> Result<Option<Arc<Constants>>, Diagnostic> {
         let Some(arg) = arg else { return Ok(None) };
         let instance = instance(self.graph, node.layer, arg.buffer);
@@ -798,7 +798,7 @@ impl Binder<'_> {
         self.map.candidates(layer, &buffer.name, buffer.layered)
     }
 
-    /// The tensor of an instance without its padding.
+    /// Returns the tensor of an instance without its padding.
     fn tensor(&mut self, node: &Node, arg: Arg) -> Result<Option<Arc<Tensor>>, Diagnostic> {
         let instance = instance(self.graph, node.layer, arg.buffer);
         if let Some(found) = self.tensors.get(&instance) {
@@ -882,7 +882,7 @@ struct Candidate {
     required: bool,
 }
 
-/// The names that the Hugging Face libraries give.
+/// Returns the names that the Hugging Face libraries use.
 fn hugging_face(layer: i64, name: &str) -> Option<Vec<String>> {
     let of_layer = |parts: &[&str], kind: &str| {
         Some(parts.iter().map(|part| format!("model.layers.{layer}.{part}.{kind}")).collect())
@@ -911,7 +911,7 @@ fn hugging_face(layer: i64, name: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A tensor with a Hugging Face name in the shape that the graph has; others as they are.
+/// Returns a tensor with a Hugging Face name in the shape of the graph, and other tensors unchanged.
 fn in_our_shape(name: &str, tensor: Tensor, shape: &[u64]) -> Tensor {
     let Some(part) = name.split_once("self_attn.").map(|(_, part)| part) else { return tensor };
     let (Some((projection, kind)), count) = (part.split_once('.'), tensor.numbers.len() as u64) else { return tensor };
@@ -960,7 +960,7 @@ fn coordinates(shape: &[u64], element: usize) -> Vec<u64> {
     all
 }
 
-/// The elements that mean something, of a tensor with or without padding.
+/// Returns the elements of a tensor that are not padding.
 fn without_padding(tensor: Tensor, axes: &[Axis]) -> Result<Tensor, String> {
     let real: Vec<u64> = axes.iter().map(Axis::size).collect();
     let padded: Vec<u64> = axes.iter().map(Axis::padded_size).collect();
@@ -996,7 +996,7 @@ fn without_padding(tensor: Tensor, axes: &[Axis]) -> Result<Tensor, String> {
     Ok(Tensor { shape: real, numbers: picked(&tensor.numbers, &order) })
 }
 
-/// A tensor times `scale` and `factor` as codes; `typed` demands a type even of integers.
+/// Returns the codes of a tensor times `scale` and `factor`; `typed` demands a type even of integers.
 fn quantised(tensor: &Tensor, setting: &Setting, factor: &Rational, typed: bool) -> Result<Constants, String> {
     let scale = &setting.scale * factor;
     let value = |k: usize| {

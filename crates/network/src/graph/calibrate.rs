@@ -1,13 +1,13 @@
-//! Calibration (section 3 of the contract): types of all buffers and weights from samples, so that the fixed-point
-//! network lies near the floating-point one.
+//! Calibration (section 3 of the contract): derives the types of all buffers and weights from samples, so that the
+//! fixed-point network approximates the floating-point one.
 //!
-//! It starts with the contract's baseline rule: for each buffer a sign if any value is negative, the fewest integer
-//! bits that hold every value, all other bits after the binary point. Then the point of each buffer and of each weight
-//! is moved, one at a time, as long as the mean error over the samples gets smaller: a few values saturate, all others
-//! get finer. A move that makes any output worse than the baseline is not taken.
+//! The search starts with the contract's baseline rule: each buffer is signed if any value is negative, has the fewest
+//! integer bits without overflow, and all other bits are fractional. Then the binary point of one buffer or weight at a
+//! time is moved as long as the mean error over the samples decreases: a few values saturate, all others have a finer
+//! step. A move that makes any output worse than the baseline is rejected.
 //!
-//! Networks are run in binary64 here, quantised as the contract says. With types of up to 16 bits every sum is exact;
-//! entries of tables are those of libm.
+//! Calibration runs networks in binary64, quantised by the rules of the contract. With types of up to 16 bits every sum
+//! is exact; entries of tables are computed by libm.
 
 use super::bind::{BoundNetwork, Constants, Operation, Step};
 use super::layout::Operand;
@@ -19,13 +19,13 @@ use alir_core::num::Kif;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Bits of a calibrated type at most: tables have inputs of no more.
+/// Largest width of a calibrated type in bits: the largest input of a table.
 pub const MAX_BITS: u32 = 16;
 
-/// Samples that a search looks at, at most; the report is about all.
+/// Maximum number of samples in the search; the report covers all samples.
 const SEARCHED: usize = 512;
 
-/// Times that every type is looked at.
+/// Number of passes of the search over all types.
 const SWEEPS: usize = 3;
 
 /// Widths in bits.
@@ -42,19 +42,19 @@ pub struct Bits {
 pub struct BufferError {
     /// `LAYER:NAME` or `NAME`.
     pub name: String,
-    /// Its type; `None` where it is kept exact.
+    /// Type of the buffer; `None` if it is exact.
     pub kif: Option<Kif>,
     /// `true` if it is an output of the network.
     pub output: bool,
     /// Least and largest floating-point value.
     pub range: (f64, f64),
-    /// Which part of the elements saturates.
+    /// Fraction of the elements that saturate.
     pub saturated: f64,
     /// Mean of the absolute error over samples and elements.
     pub mean: f64,
     /// Largest absolute error.
     pub largest: f64,
-    /// Signal-to-noise ratio in dB; `None` where there is no error.
+    /// Signal-to-noise ratio in dB; `None` without an error.
     pub ratio: Option<f64>,
 }
 
@@ -63,24 +63,24 @@ pub struct BufferError {
 pub struct Calibration {
     /// The quantisation file.
     pub file: String,
-    /// Buffers in the order of their writing, inputs first.
+    /// Errors of the buffers in the order of their computation, inputs first.
     pub report: Vec<BufferError>,
-    /// Mean error of each output by the baseline rule, in the order of the outputs.
+    /// Mean error of each output with the baseline types, in the order of the outputs.
     pub baseline: Vec<f64>,
 }
 
-/// Types by the names of buffers, of weights, of biases, and by the nodes of tables within nodes.
+/// Types of buffers, weights and biases by name, and of tables within nodes by node.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Types {
     buffers: BTreeMap<String, Kif>,
     weights: BTreeMap<String, Kif>,
     biases: BTreeMap<String, Kif>,
-    /// Scales of scores and tables of rotations.
+    /// Types of the scales of scores and of the tables of rotations.
     constants: BTreeMap<String, Kif>,
     tables: BTreeMap<String, Kif>,
 }
 
-/// Which type a move is about.
+/// Type that a move changes.
 #[derive(Clone, Debug)]
 enum Key {
     Buffer(String),
@@ -88,11 +88,11 @@ enum Key {
     Table(String),
 }
 
-/// Finds types for a program whose own types do not matter; `nodes` are settings of nodes (constants of norms) that the
-/// file keeps. A sample is a row with the elements of all inputs.
+/// Searches types for a network, whose current types are ignored. The result file keeps the settings `nodes` of nodes
+/// (constants of norms). A sample is a row with the elements of all inputs.
 ///
 /// # Errors
-/// If a value is not finite, in words.
+/// If a value is not finite.
 pub fn calibrate(
     graph: &Graph,
     program: &BoundNetwork,
@@ -104,7 +104,7 @@ pub fn calibrate(
     let baseline = search.baseline(bits);
     let all = search.errors(&baseline, samples.len());
     let found = search.improved(&baseline);
-    // What is better on a part of the samples has to be so on all of them.
+    // Types that are better for a part of the samples must be better for all of them.
     let errors = search.errors(&found, samples.len());
     let types = if errors.iter().zip(&all).all(|(x, y)| x <= y) { found } else { baseline };
     Ok(Calibration { file: search.file(&types, nodes), report: search.report(&types), baseline: all })
@@ -114,9 +114,9 @@ struct Search<'a> {
     graph: &'a Graph,
     program: &'a BoundNetwork,
     samples: &'a [Vec<f64>],
-    /// Values of every slot of the floating-point network, sample by sample.
+    /// Values of every slot of the floating-point network, for each sample.
     floats: Vec<Vec<Vec<f64>>>,
-    /// Least and largest value of the table within each step that has one.
+    /// Smallest and largest value of the table within each step that has one.
     tables: BTreeMap<String, (f64, f64)>,
 }
 
@@ -126,10 +126,10 @@ fn table_key(graph: &Graph, step: &Step) -> Option<String> {
     matches!(step.operation, Operation::Swiglu { .. }).then(|| format!("{}:{}:{}", node.layer, node.op, node.nth))
 }
 
-/// The least number of integer bits `i` with `|x| < 2^i`.
+/// Returns the smallest number of integer bits `i` with `|x| < 2^i`.
 fn integer_bits(x: f64) -> i32 {
     let mut bits = x.abs().log2().floor() as i32 + 1;
-    // The logarithm is rounded.
+    // The logarithm is rounded, so the estimate may be too small.
     while x.abs() >= 2f64.powi(bits) {
         bits += 1;
     }
@@ -139,7 +139,7 @@ fn integer_bits(x: f64) -> i32 {
     bits
 }
 
-/// The baseline rule: a sign if any value is negative, the fewest integer bits, all others after the binary point.
+/// Returns the type by the baseline rule: signed if any value is negative, fewest integer bits, others fractional.
 fn type_of((low, high): (f64, f64), bits: u32) -> Kif {
     let most = low.abs().max(high.abs());
     if most == 0.0 {
@@ -157,7 +157,7 @@ fn range_of(constants: &Constants) -> (f64, f64) {
     constants.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x))
 }
 
-/// The type of an intermediate value of a node: by its range, or where that is known by the bits alone.
+/// Returns the type of an intermediate value of a node, from its range or, for records with a fixed range, from `bits`.
 fn record_type(record: &str, range: (f64, f64), bits: u32) -> Kif {
     let n = bits as i32;
     match record {
@@ -168,7 +168,7 @@ fn record_type(record: &str, range: (f64, f64), bits: u32) -> Kif {
     }
 }
 
-/// The weights of a step that have types of their own.
+/// Returns the constants of a step that have separate types.
 fn weights_of(step: &Step) -> Vec<&Constants> {
     match &step.operation {
         Operation::Product { matrix: weights, .. }
@@ -181,7 +181,7 @@ fn weights_of(step: &Step) -> Vec<&Constants> {
     }
 }
 
-/// To the nearest code, halves up or to even, with saturation; and whether it saturates.
+/// Rounds to the nearest representable value, halves up or to even, with saturation; returns `true` if it saturates.
 fn quantised(x: f64, kif: Kif, to_even: bool) -> (f64, bool) {
     let step = 2f64.powi(-kif.frac);
     let exact = x / step;
@@ -214,13 +214,13 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
-    /// Names of intermediate values of nodes, and their records.
+    /// Returns the names of intermediate values of nodes, with their records.
     fn record_slots(&self) -> BTreeMap<&str, &'static str> {
         let slots = self.program.steps.iter().filter_map(|step| Some((step.slot, step.record?)));
         slots.map(|(slot, record)| (self.program.names[slot].name.as_str(), record)).collect()
     }
 
-    /// Slots of ids, which have the type that their rows give.
+    /// Returns `true` for a slot of ids, whose type follows from the number of rows.
     fn is_id(&self, slot: usize) -> bool {
         self.program
             .steps
@@ -228,7 +228,7 @@ impl<'a> Search<'a> {
             .any(|step| matches!(&step.operation, Operation::Embed { ids, .. } if ids.slot == slot))
     }
 
-    /// Names of the slots' buffers, and the range of each over the samples.
+    /// Returns the range of each buffer over the samples, by name.
     fn ranges(&self) -> BTreeMap<String, (f64, f64)> {
         let mut ranges: BTreeMap<String, (f64, f64)> = BTreeMap::new();
         for (slot, group) in self.program.names.iter().enumerate().filter(|(slot, _)| !self.is_id(*slot)) {
@@ -254,7 +254,7 @@ impl<'a> Search<'a> {
                 Operation::Rotate { table, .. } => table,
                 _ => continue,
             };
-            // Two bits more than a value: an error here is in every score.
+            // Two bits more than a value, as an error of the scale affects every score.
             types.constants.insert(constants.name.clone(), type_of(range_of(constants), bits.activations + 2));
         }
         for (key, range) in &self.tables {
@@ -268,7 +268,7 @@ impl<'a> Search<'a> {
         self.with_biases(types)
     }
 
-    /// Biases get the type of what they are added to: its step, and integer bits for both.
+    /// Sets the types of biases: the step of the sum, and integer bits for both operands.
     fn with_biases(&self, mut types: Types) -> Types {
         types.biases.clear();
         for step in &self.program.steps {
@@ -284,7 +284,7 @@ impl<'a> Search<'a> {
                     let rstd = frac_of(&Operand::whole(*rstd));
                     (bias, frac_of(x) + types.weights[&factors.name].frac + rstd)
                 }
-                // The finer of what goes in and what comes out.
+                // The finer step of the input and the output.
                 Operation::AddConstants { x, bias } => (bias, frac_of(x).max(frac_of(&Operand::whole(step.slot)))),
                 _ => continue,
             };
@@ -296,7 +296,8 @@ impl<'a> Search<'a> {
         types
     }
 
-    /// Every slot for a sample, quantised by `types` if there are any; and how many elements of each saturate.
+    /// Runs a sample: returns the values of every slot, quantised by `types` if given, and the saturated elements of
+    /// each.
     fn run(&self, row: &[f64], types: Option<(&Types, &Numbers)>) -> (Vec<Vec<f64>>, Vec<usize>) {
         let program = self.program;
         let mut slots: Vec<Vec<f64>> = vec![Vec::new(); program.slots];
@@ -326,7 +327,7 @@ impl<'a> Search<'a> {
         (slots, saturated)
     }
 
-    /// Constants by these types.
+    /// Returns the constants quantised by these types.
     fn numbers(&self, types: &Types) -> Numbers {
         let mut numbers = Numbers::default();
         let mut add = |constants: &Constants, kif: Kif| {
@@ -353,7 +354,7 @@ impl<'a> Search<'a> {
         numbers
     }
 
-    /// The mean error of every output over the first samples.
+    /// Returns the mean error of every output over the first `samples` samples.
     fn errors(&self, types: &Types, samples: usize) -> Vec<f64> {
         let numbers = self.numbers(types);
         let outputs = &self.program.outputs;
@@ -368,8 +369,8 @@ impl<'a> Search<'a> {
         sums.iter().zip(outputs).map(|(sum, &slot)| sum / count(slot)).collect()
     }
 
-    /// Types with a smaller mean error: each point is moved as long as that helps and no output gets worse than at
-    /// first.
+    /// Returns types with a smaller mean error: moves each binary point as long as the error decreases and no output is
+    /// worse than with the baseline types.
     fn improved(&self, baseline: &Types) -> Types {
         let first = self.errors(baseline, SEARCHED);
         let score =
@@ -403,7 +404,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// Returns the types with the point of one of them moved; `None` where it holds only zeros.
+    /// Returns the types with one binary point moved; `None` for a buffer of zeros.
     fn moved(&self, types: &Types, key: &Key, by: i32) -> Option<Types> {
         let mut types = types.clone();
         let kif = match key {
@@ -474,7 +475,7 @@ impl<'a> Search<'a> {
             .map(|(name, entry)| format!("  {}: {entry}", Value::String(name.clone()).to_text()))
             .collect();
         let _ = write!(text, "{}\n }},\n \"nodes\": {{", lines.join(",\n"));
-        // What is given for nodes stays; records within them are ours.
+        // The given settings of nodes are kept; records within nodes are replaced.
         let mut own: BTreeMap<String, BTreeMap<&str, String>> = BTreeMap::new();
         for (key, kif) in &types.tables {
             own.entry(key.clone()).or_default().insert("table", entry(kif, "RND_CONV"));
@@ -496,7 +497,7 @@ impl<'a> Search<'a> {
         let given = nodes.and_then(Value::members).unwrap_or_default();
         for (key, value) in given {
             let ours = own.remove(key).unwrap_or_default();
-            // A wider entry's records would only be overruled: constants alone are kept.
+            // Records of an entry for an operator would be overridden, so only its constants are kept.
             let kept = value.members().unwrap_or_default().iter();
             let kept =
                 kept.filter(|(name, value)| matches!(name.as_str(), "rstd" | "mean") && value.members().is_none());
@@ -521,7 +522,7 @@ impl<'a> Search<'a> {
 #[derive(Default)]
 pub(super) struct Numbers(BTreeMap<String, Vec<f64>>);
 
-/// The values of a step before they are quantised, in binary64.
+/// Computes the values of a step in binary64, before quantisation.
 pub(super) fn computed(step: &Step, slots: &[Vec<f64>], numbers: Option<&Numbers>, table: Option<Kif>) -> Vec<f64> {
     let result =
         step.by_token(|token| Ok::<_, std::convert::Infallible>(computed_token(step, slots, numbers, table, token)));
@@ -642,7 +643,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_baseline_rule_takes_the_fewest_integer_bits() {
+    fn the_baseline_rule_uses_the_fewest_integer_bits() {
         let kif = |signed, int, frac| Kif { signed, int, frac };
         assert_eq!(type_of((0.0, 3.99), 8), kif(false, 2, 6));
         assert_eq!(type_of((0.0, 4.0), 8), kif(false, 3, 5));
@@ -652,7 +653,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_go_up_or_to_even_and_ends_are_told() {
+    fn halves_round_up_or_to_even_and_saturation_is_reported() {
         let kif = Kif { signed: true, int: 1, frac: 1 };
         let up = [-9.0, -0.25, 0.25, 0.75, 1.25, 9.0].map(|x| quantised(x, kif, false));
         assert_eq!(up, [(-2.0, true), (0.0, false), (0.5, false), (1.0, false), (1.5, false), (1.5, true)]);

@@ -8,7 +8,7 @@ use super::layout::Rows;
 use super::transcribe::transcribe;
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
-use crate::port::{Encoder, Group, InputElement, Meaning, Unit};
+use crate::port::{Encoder, Group, InputElement, ReferenceSemantics, Unit};
 use crate::quantise::Quantiser;
 use alir_core::ir::Model;
 use num_bigint::BigInt;
@@ -236,7 +236,7 @@ fn by_row<V>(rows: &Rows, mut compute: impl FnMut(std::ops::Range<usize>) -> Vec
     (0..rows.count()).flat_map(|row| compute(rows.row(row))).collect()
 }
 
-impl Meaning for Golden {
+impl ReferenceSemantics for Golden {
     fn inputs(&self) -> &[InputElement] {
         &self.inputs
     }

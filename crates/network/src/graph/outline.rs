@@ -1,5 +1,5 @@
-//! Which values the selected nodes make, what comes in and goes out, and how large it would be: all before any weight
-//! is read.
+//! The values that the selected nodes compute, the inputs and outputs, and the size of the hardware, all before any
+//! weight is read.
 
 use super::layout::Heads;
 use super::quant::{Form, Purpose, QuantFile, RootSetting, Setting};
@@ -31,7 +31,7 @@ impl Size {
     }
 }
 
-/// A value of the program: what one write of an instance made, or an input.
+/// A value of the program: the result of one write of an instance, or an input.
 #[derive(Clone, Debug)]
 pub struct Slot {
     /// The instance.
@@ -72,13 +72,13 @@ pub struct Outline {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// The name of an instance, `LAYER:NAME` or `NAME`.
+/// Returns the name of an instance, `LAYER:NAME` or `NAME`.
 pub fn title(graph: &Graph, (layer, buffer): Instance) -> String {
     let Some(buffer) = graph.buffers.get(buffer) else { return String::new() };
     if buffer.layered { format!("{layer}:{}", buffer.name) } else { buffer.name.clone() }
 }
 
-/// Where a buffer lies for a node of a layer.
+/// Returns the instance of a buffer for a node of a layer.
 pub fn instance(graph: &Graph, layer: i64, buffer: usize) -> Instance {
     let root = graph.buffers[buffer].root;
     (if graph.buffers[root].layered { layer } else { -1 }, root)
@@ -89,7 +89,7 @@ fn at_node(node: &Node, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E2006", Place::Path(node.place()), message)
 }
 
-/// The matrices of a node.
+/// Returns the matrices of a node.
 fn products(kind: &Kind) -> &[Product] {
     match kind {
         Kind::Products(all) => all,
@@ -142,7 +142,7 @@ pub struct Parts {
     pub rotations: Option<(u128, u32)>,
 }
 
-/// Number of times that a node acts: once for each token of its activations.
+/// Returns the number of times that a node runs: once for each token of its activations.
 pub fn times(graph: &Graph, node: &Node) -> u64 {
     let (reads, writes) = arguments(&node.kind);
     let has_axis = reads.iter().chain(&writes).any(|arg| !graph.buffers[arg.buffer].token_axes.is_empty());
@@ -164,7 +164,7 @@ pub fn heads(graph: &Graph, node: &Node) -> Option<Heads> {
     (fits && !is_empty).then_some(Heads { tokens, heads, kv_heads, head_dim, value_dim, causal: *causal })
 }
 
-/// The multipliers and tables of a node; none for operators without products of two values.
+/// Returns the multipliers and tables of a node; none for operators without products of two values.
 pub fn parts(graph: &Graph, node: &Node, quant: &QuantFile) -> Parts {
     let bits = |arg: &Arg| {
         let (layer, root) = instance(graph, node.layer, arg.buffer);
@@ -225,12 +225,12 @@ pub fn parts(graph: &Graph, node: &Node, quant: &QuantFile) -> Parts {
     parts
 }
 
-/// Bits of the id of one of these rows.
+/// Returns the number of bits of the id of one of these rows.
 pub fn id_bits(rows: u64) -> u32 {
     (u64::BITS - rows.saturating_sub(1).leading_zeros()).max(1)
 }
 
-/// Size of the last axis of a buffer, be it tokens.
+/// Returns the size of the last axis of a buffer, which may be the tokens axis.
 pub fn last_axis(graph: &Graph, buffer: usize) -> u64 {
     let buffer = &graph.buffers[buffer];
     let is_tokens = buffer.token_axes.last() == Some(&buffer.axes.len());
@@ -262,7 +262,7 @@ impl Outline {
     /// Follows the selected nodes. `wanted` are the buffers of `--output-buffer`.
     ///
     /// # Errors
-    /// What the selected nodes cannot do, sizes that do not match, names that are not written.
+    /// Unsupported properties of the selected nodes, sizes that do not match, names that no node writes.
     pub fn new(
         graph: &Graph,
         selection: &Selection,
@@ -313,7 +313,7 @@ impl Outline {
         }
     }
 
-    /// Refuses what would need more adders than that.
+    /// Refuses a design that would need more than `max_adders` adders.
     ///
     /// # Errors
     /// The figures and the largest node.
@@ -364,7 +364,7 @@ fn is_reordered(a: &Buffer, b: &Buffer, tokens: u64) -> bool {
     differ && first == second
 }
 
-/// The axes of more than one element, for people: `axes tokens 4, embed 8`.
+/// Returns the axes of more than one element as text: `axes tokens 4, embed 8`.
 fn axes_text(buffer: &Buffer, tokens: u64) -> String {
     let axes: Vec<String> = buffer.long_axes(tokens).iter().map(|(name, size)| format!("{name} {size}")).collect();
     format!("axes {}", axes.join(", "))
@@ -471,7 +471,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// Makes the ids of an embedding an input of the hardware.
+    /// Turns the ids of an embedding into an input of the hardware.
     fn read_ids(&mut self, node: &Node, ids: Arg, weight: Arg) -> Result<(), Diagnostic> {
         let instance = instance(self.graph, node.layer, ids.buffer);
         let root = &self.graph.buffers[instance.1];
@@ -776,7 +776,7 @@ impl<'a> Maker<'a> {
         Ok(slot)
     }
 
-    /// The instance that is read: a layer's `input` may be the `output` of the layer before.
+    /// Returns the instance that a node reads: a layer's `input` may be the `output` of the layer before.
     fn source(&self, instance: Instance, elements: u64) -> Result<Instance, Diagnostic> {
         let (layer, root) = instance;
         let buffer = &self.graph.buffers[root];
@@ -869,7 +869,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// The weights that a node uses.
+/// Returns the weights that a node uses.
 pub fn weights(kind: &Kind) -> Vec<Arg> {
     match kind {
         Kind::Products(all) => all.iter().flat_map(|p| [Some(p.w), p.b]).flatten().collect(),

@@ -190,7 +190,7 @@ impl QuantFile {
     fn read_any(bytes: &[u8], graph: Option<&Graph>) -> Result<QuantFile, Diagnostic> {
         let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
             let place = Place::Line { line: e.line, column: e.column };
-            Diagnostic::error("E2004", place, format!("this is no JSON: {}", e.what))
+            Diagnostic::error("E2004", place, format!("this is not valid JSON: {}", e.what))
         })?;
         let members =
             value.members().ok_or_else(|| wrong("quant", format!("{} is no quantisation file", value.kind())))?;

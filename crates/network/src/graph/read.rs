@@ -29,7 +29,7 @@ const RESERVED: [&str; 11] = [
 /// Name of the dimension of tokens.
 const TOKENS: &str = "tokens";
 
-/// Padded dimensions and what they pad.
+/// Padded dimensions, with the dimensions that they pad.
 const PADDED: [(&str, &str); 4] = [
     ("aligned_embed", "embed"),
     ("aligned_head", "head_dim"),
@@ -37,7 +37,7 @@ const PADDED: [(&str, &str); 4] = [
     ("aligned_ctx", "context"),
 ];
 
-/// Padding goes up to a multiple of this.
+/// Padded dimensions are multiples of this.
 const ALIGNMENT: u64 = 16;
 
 /// A named size.
@@ -100,9 +100,9 @@ pub struct Buffer {
     pub layered: bool,
     /// Purpose of the buffer.
     pub role: Role,
-    /// The type that the graph gives to it; it means nothing here.
+    /// Type in the graph, which is not used.
     pub dtype: String,
-    /// Sizes as the file gives them, tokens and padding included.
+    /// Sizes in the file, including tokens and padding.
     pub sizes: Vec<u64>,
     /// Name of the dimension of each entry of the shape; `embed` also where the file has `aligned_embed`.
     pub dimensions: Vec<String>,
@@ -112,9 +112,9 @@ pub struct Buffer {
     pub token_axes: Vec<usize>,
     /// `true` if an entry of dimension tokens has a `mult` or `div` other than 1.
     pub scales_tokens: bool,
-    /// The buffer whose storage this is: the end of its chain of aliases, or itself.
+    /// Buffer that provides the storage: the end of the chain of aliases, or the buffer itself.
     pub root: usize,
-    /// `true` if its condition holds.
+    /// `true` if the buffer's condition holds.
     pub present: bool,
     /// The error of a condition that cannot be evaluated, for nodes that use the buffer.
     pub unclear: Option<Diagnostic>,
@@ -142,7 +142,7 @@ impl Buffer {
         self.dimensions.iter().map(String::as_str).zip(all).filter(|axis| axis.1 != 1).collect()
     }
 
-    /// Returns `true` if its condition holds or cannot be evaluated.
+    /// Returns `true` if the condition of the buffer holds or cannot be evaluated.
     pub fn may_be_used(&self) -> bool {
         self.present || self.unclear.is_some()
     }
@@ -157,7 +157,7 @@ impl Buffer {
         sizes.chain([power]).try_fold(1u64, u64::checked_mul)
     }
 
-    /// The layout for that many tokens; the first tokens axis counts.
+    /// Returns the layout for this number of tokens, along the first tokens axis.
     pub fn layout(&self, tokens: u64) -> Layout {
         match self.token_axes.first() {
             Some(&before) if self.role != Role::Weight => {
@@ -194,7 +194,7 @@ pub struct Product {
     pub x: Arg,
     /// The matrix, a row an output.
     pub w: Arg,
-    /// Added, if it is there.
+    /// Optional summand.
     pub b: Option<Arg>,
     /// The result.
     pub y: Arg,
@@ -256,7 +256,7 @@ pub enum Kind {
         x: Arg,
         /// Factors.
         gamma: Arg,
-        /// Added, if it is there.
+        /// Optional summand.
         beta: Option<Arg>,
         /// The result.
         y: Arg,
@@ -267,7 +267,7 @@ pub enum Kind {
         ids: Arg,
         /// The rows.
         weight: Arg,
-        /// Added by position, if its condition holds and its tensor exists.
+        /// Values that are added by position, if their condition holds and their tensor exists.
         positions: Option<Arg>,
         /// The result.
         y: Arg,
@@ -289,7 +289,7 @@ pub enum Kind {
         v: Arg,
         /// The result.
         y: Arg,
-        /// `true` if a token attends to itself and earlier tokens only.
+        /// `true` if a token attends only to itself and earlier tokens.
         causal: bool,
     },
     /// Softmax over the last axis.
@@ -318,7 +318,7 @@ pub struct Node {
     pub kernel: String,
     /// Number of earlier nodes of the same layer and operation.
     pub nth: usize,
-    /// `true` if its condition holds.
+    /// `true` if the node's condition holds.
     pub runs: bool,
     /// The error of a condition that cannot be evaluated, for a selection with this node.
     pub unclear: Option<Diagnostic>,
@@ -329,12 +329,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// Where the node is in the file.
+    /// Returns the place of the node in the file.
     pub fn place(&self) -> String {
         format!("nodes[{}]", self.index)
     }
 
-    /// Which node it is, for people: `mlp_up (layer 0)`.
+    /// Returns a title of the node for messages: `mlp_up (layer 0)`.
     pub fn title(&self) -> String {
         if self.layer < 0 { self.op.clone() } else { format!("{} (layer {})", self.op, self.layer) }
     }
@@ -349,7 +349,7 @@ pub struct Graph {
     pub buffers: Vec<Buffer>,
     /// Steps, in the order of the file.
     pub nodes: Vec<Node>,
-    /// Tokens and what belongs to them.
+    /// Window of tokens.
     pub window: Window,
     /// Base of rotary embeddings; zero if the file has none.
     pub rope_theta: Rational,
@@ -390,7 +390,7 @@ impl Graph {
     pub fn read_window(bytes: &[u8], file: &str, window: Window) -> Result<Graph, Diagnostics> {
         let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
             let place = Place::Line { line: e.line, column: e.column };
-            let message = format!("this is no JSON file of a graph: {}", e.what);
+            let message = format!("this is not valid JSON file of a graph: {}", e.what);
             Diagnostic::error("E2001", place, message).in_file(file.as_ref())
         })?;
         Reader { window, ..Reader::default() }.graph(&value).map_err(|problems| problems.in_file(file.as_ref()))
@@ -415,7 +415,7 @@ impl Graph {
         Diagnostics(buffers.chain(nodes).map(warning).collect())
     }
 
-    /// The buffer of a name.
+    /// Returns the buffer with a name.
     pub fn buffer(&self, name: &str) -> Option<usize> {
         self.buffers.iter().position(|b| b.name == name)
     }
@@ -544,7 +544,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Padded dimensions that the table lacks.
+    /// Derives padded dimensions that the table does not have.
     fn derive_padded(&mut self) -> Result<(), Diagnostic> {
         for (aligned, real) in PADDED {
             let Some(&value) = self.values.get(real) else { continue };
@@ -564,7 +564,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The name of the dimension that an id stands for.
+    /// Returns the name of the dimension with an id.
     fn name_of_id(&self, id: i64) -> Option<String> {
         if let Some(dimension) = self.dimensions.iter().find(|d| d.id == Some(id)) {
             return Some(dimension.name.clone());
@@ -640,7 +640,7 @@ impl Reader {
             axes.extend(axis.or((role == Role::Weight).then_some(Axis { blocks: 1, real: size, padded: size })));
         }
         let total = |sizes: Vec<u64>| sizes.iter().try_fold(1u64, |n, &size| n.checked_mul(size));
-        // Whole models are listed, so that sizes are large; only what is computed is limited.
+        // Whole models may be listed, so sizes may be large; only the computed ones are limited.
         let count = total(sizes.clone()).and_then(|n| n.checked_mul(8)).map(|n| n / 8);
         let padded = total(axes.iter().map(Axis::padded_size).collect());
         let (Some(count), Some(_)) = (count, padded) else {
@@ -667,7 +667,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The dimension of an entry, its size as the file has it, and its axis for one token, which tokens have none.
+    /// Returns the dimension of an entry, its size in the file, and its axis for one token (`None` for the tokens
+    /// axis).
     fn axis(&self, entry: &Value, place: &str) -> Result<(String, u64, Option<Axis>), Diagnostic> {
         let by_id = |id: &Value| {
             let number = id.integer().ok_or_else(|| wrong(place, format!("{} is no id of a dimension", id.brief())))?;
@@ -717,7 +718,8 @@ impl Reader {
         })
     }
 
-    /// Returns whether a condition holds; the error of one over an unknown name is for those that depend on it.
+    /// Returns `true` if a condition holds; the error of a condition with an unknown name is returned for the buffers
+    /// and nodes that depend on it.
     fn condition(&self, value: Option<&Value>, place: &str) -> Result<(bool, Option<Diagnostic>), Diagnostic> {
         let text = match value {
             None | Some(Value::Null) => return Ok((true, None)),
@@ -760,7 +762,7 @@ impl Reader {
         Ok((holds, None))
     }
 
-    /// The value of a name; some names have a meaning of their own where they are the whole condition.
+    /// Returns the value of a name; some names have a special meaning if they are the whole condition.
     fn named_number(&self, name: &str, alone: bool) -> Option<Rational> {
         let truth = |holds: bool| Some(if holds { Rational::one() } else { Rational::zero() });
         let theta = || self.config.get("rope_theta").cloned().unwrap_or_else(Rational::zero);
@@ -877,7 +879,7 @@ impl Reader {
     }
 }
 
-/// Names of the arguments in the order in which they are looked for.
+/// Names of the arguments in their search order.
 const X: &[&str] = &["input", "x", "in", "A", "a", "data"];
 const W: &[&str] = &["weight", "w", "W", "B", "gamma"];
 const B: &[&str] = &["bias", "b", "beta"];
@@ -1030,7 +1032,7 @@ impl Call<'_> {
         Ok(Kind::Softmax { x: self.need(X)?, y: self.result(Y)? })
     }
 
-    /// The refusal of a kernel that attends to a part of the tokens.
+    /// Returns the refusal of a kernel that attends to a part of the tokens.
     fn windowed(&self) -> Option<Kind> {
         let found = ["sliding", "window"].into_iter().find(|word| self.kernel.contains(word))?;
         Some(Kind::Unsupported(format!(
@@ -1059,7 +1061,7 @@ impl Call<'_> {
         &self.reader.buffers[arg.buffer]
     }
 
-    /// An argument with a value that changes.
+    /// Returns an argument that is not constant.
     fn need(&self, names: &[&str]) -> Result<Arg, String> {
         let arg = self.any(names)?;
         if self.buffer(arg).role == Role::Weight {
@@ -1080,7 +1082,7 @@ impl Call<'_> {
         Ok(arg)
     }
 
-    /// A bias that is bound and whose condition holds.
+    /// Returns a bias that is bound and whose condition holds.
     fn bias(&self, names: &[&str]) -> Result<Option<Arg>, String> {
         let Some(arg) = self.find(names) else { return Ok(None) };
         let arg = self.constant(arg)?;
@@ -1103,7 +1105,7 @@ fn is_name(text: &str) -> bool {
     starts && chars.all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
 }
 
-/// The list of records under a key.
+/// Returns the list of records under a key.
 fn records<'a>(value: &'a Value, key: &str) -> Result<&'a [Value], Diagnostic> {
     let Some(list) = value.get(key) else { return Err(wrong(key, format!("there are no {key}"))) };
     let elements = list.elements().ok_or_else(|| wrong(key, format!("{} is no list of {key}", list.kind())))?;
@@ -1113,7 +1115,7 @@ fn records<'a>(value: &'a Value, key: &str) -> Result<&'a [Value], Diagnostic> {
     Ok(elements)
 }
 
-/// A member that is a string.
+/// Returns a member that is a string.
 fn text(record: &Value, key: &str, place: &str) -> Result<String, Diagnostic> {
     match record.get(key) {
         Some(Value::String(text)) => Ok(text.clone()),
@@ -1122,7 +1124,7 @@ fn text(record: &Value, key: &str, place: &str) -> Result<String, Diagnostic> {
     }
 }
 
-/// Holds what a producer resolved against the shape.
+/// Checks the values that a producer resolved against the shape.
 fn check_resolved(resolved: &Value, sizes: &[u64], count: u64, dtype: &str) -> Result<(), String> {
     let whole = |value: &Value| {
         let size = value.integer().and_then(|v| u64::try_from(v).ok());

@@ -1,6 +1,6 @@
-//! Data of tensors in other files, as ONNX names them: `location`, `offset` and `length`.
+//! External data of tensors: files that ONNX references by `location`, `offset` and `length`.
 //!
-//! Files lie in the folder of the network or below it; nothing else is opened, whatever a file says.
+//! Only files in the network's folder or below are opened.
 
 use super::Refusal;
 use super::proto::{ModelProto, TensorProto};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
-/// Bytes of all tensors in other files at most.
+/// Maximum size of all external data in bytes.
 const MAX_BYTES: u64 = 1 << 28;
 /// `TensorProto.DataLocation.EXTERNAL`.
 const EXTERNAL: i32 = 1;
@@ -17,7 +17,7 @@ fn is_external(tensor: &TensorProto) -> bool {
     tensor.data_location.unwrap_or(0) != 0 || !tensor.external_data.is_empty()
 }
 
-/// Returns the stated length in bytes of a tensor's data in another file; zero if none is stated, or more than is read.
+/// Returns the stated length of a tensor's external data in bytes; zero if it is missing or above the limit.
 pub(super) fn stated_length(tensor: &TensorProto) -> u64 {
     entry(tensor, "length").and_then(|text| text.parse().ok()).filter(|&length| length <= MAX_BYTES).unwrap_or(0)
 }
@@ -26,7 +26,7 @@ fn entry<'t>(tensor: &'t TensorProto, key: &str) -> Option<&'t str> {
     tensor.external_data.iter().find(|entry| entry.key.as_deref() == Some(key))?.value.as_deref()
 }
 
-/// Reads the data of all tensors that is in other files into the tensors.
+/// Loads the external data of all tensors.
 ///
 /// # Errors
 /// Each tensor whose data cannot be read, with its name.
@@ -56,25 +56,25 @@ pub(super) fn load(model: &mut ModelProto, folder: Option<&Path>) -> Result<(), 
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-/// Returns the bytes of a tensor, and takes them from what may still be read.
+/// Returns the bytes of a tensor, and subtracts them from the remaining limit.
 fn read(tensor: &TensorProto, folder: Option<&Path>, left: &mut u64) -> Result<Vec<u8>, String> {
     if tensor.data_location != Some(EXTERNAL) {
         return Err(format!("data location {} is unknown", tensor.data_location.unwrap_or(0)));
     }
-    let location = entry(tensor, "location").ok_or("its data is in another file, which is not named")?;
+    let location = entry(tensor, "location").ok_or("its data is external, but the location is missing")?;
     let Some(folder) = folder else {
         return Err(format!("its data is in the file {location:?}, but the network is not read from a folder"));
     };
     let number = |key: &str| match entry(tensor, key) {
         None => Ok(None),
-        Some(text) => text.parse::<u64>().map(Some).map_err(|_| format!("{key} {text:?} of its data is no number")),
+        Some(text) => text.parse::<u64>().map(Some).map_err(|_| format!("{key} {text:?} of its data is not a number")),
     };
     let (offset, length) = (number("offset")?.unwrap_or(0), number("length")?);
     let failed = |e: std::io::Error| format!("cannot read its data from {location:?}: {e}");
     let path = inside(folder, location)?;
-    // Opening a pipe would wait for a writer.
+    // Opening a pipe would block until another process writes to it.
     if !path.metadata().map_err(failed)?.is_file() {
-        return Err(format!("{location:?}, which has its data, is no file"));
+        return Err(format!("{location:?}, which has its data, is not a file"));
     }
     let mut file = File::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();

@@ -1,11 +1,11 @@
-//! A QONNX network as others see it: [`Meaning`].
+//! A QONNX network as others see it: [`ReferenceSemantics`].
 
 use super::front::Front;
 use super::kernel::{Binary, Kernel, Unary};
 use super::transcribe::transcribe;
 use super::{Network, run_codes};
 use crate::exact::Rational;
-use crate::port::{Group, InputElement, Meaning, Unit};
+use crate::port::{Group, InputElement, ReferenceSemantics, Unit};
 use alir_core::ir::Model;
 use alir_core::num::Interval;
 use num_bigint::BigInt;
@@ -29,18 +29,13 @@ impl OnnxMeaning {
         OnnxMeaning { network, front, units, types, input_groups, output_groups }
     }
 
-    /// The network.
-    pub fn network(&self) -> &Network {
-        &self.network
-    }
-
     /// Where the hardware begins.
     pub fn front(&self) -> &Front {
         &self.front
     }
 }
 
-impl Meaning for OnnxMeaning {
+impl ReferenceSemantics for OnnxMeaning {
     fn inputs(&self) -> &[InputElement] {
         &self.front.inputs
     }

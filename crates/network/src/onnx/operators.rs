@@ -28,7 +28,7 @@ pub(super) struct Operand<'a> {
     pub(super) known: Option<&'a Tensor>,
 }
 
-/// Makes the kernel when the constants among the inputs are there.
+/// Creates the kernel once the constants among the inputs are known.
 pub(super) type Build = Box<dyn FnOnce(&[Option<&Tensor>]) -> Result<Kernel, String>>;
 
 /// A node that was understood.
@@ -116,16 +116,16 @@ const STANDARD: [&str; 47] = [
     "Where",
 ];
 
-/// A node with its inputs; `None` where an optional input is left out.
+/// A node with its inputs; `None` for an optional input that the node omits.
 pub(super) struct Node<'a> {
     pub(super) proto: &'a NodeProto,
     pub(super) operands: Vec<Option<Operand<'a>>>,
 }
 
-/// Shape and kernel of a node.
+/// Returns shape and kernel of a node.
 ///
 /// # Errors
-/// Why it is not supported, in words.
+/// Returns the reason why the node is not supported.
 pub(super) fn resolve(node: &Node) -> Result<Resolved, String> {
     match node.proto.op_type.as_deref().unwrap_or("") {
         "Quant" | "IntQuant" => quant(node),
@@ -190,7 +190,7 @@ impl<'a> Node<'a> {
         Ok(self.operand(input)?.shape)
     }
 
-    /// A small constant input, such as a shape.
+    /// Returns a small constant input, such as a shape.
     fn constant(&self, input: usize, what: &str) -> Result<&'a Tensor, String> {
         self.operand(input)?.known.ok_or_else(|| format!("{what} must be constant"))
     }
@@ -249,10 +249,10 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Checks a number of inputs.
+/// Checks the number of inputs.
 ///
 /// # Errors
-/// The number, and what an operator of `least` to `most` inputs has.
+/// The number, and the `least` and `most` inputs of the operator.
 pub(super) fn check_count(count: usize, least: usize, most: usize) -> Result<(), String> {
     if (least..=most).contains(&count) {
         return Ok(());
@@ -261,7 +261,7 @@ pub(super) fn check_count(count: usize, least: usize, most: usize) -> Result<(),
     Err(format!("{count} inputs; it has {expected}"))
 }
 
-/// A float attribute as the exact value of its float32; the default is a float32 too.
+/// Returns a float attribute as the exact value of its float32; the default is a float32 too.
 pub(super) fn float_attribute(node: &Node, name: &str, default: f32) -> Result<Rational, String> {
     let value = match node.attribute(name)? {
         None => default,
@@ -280,7 +280,7 @@ pub(super) fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
         .ok_or_else(|| format!("axis {axis} of a tensor with {rank} axes"))
 }
 
-/// The shape that shapes are broadcast to.
+/// Returns the shape to which shapes are broadcast.
 fn broadcast(shapes: &[&[usize]]) -> Result<Vec<usize>, String> {
     let rank = shapes.iter().map(|s| s.len()).max().unwrap_or(0);
     let mut result = vec![1; rank];
@@ -352,7 +352,7 @@ fn bit_width(bits: &Tensor, what: &str) -> Result<u32, String> {
     whole.ok_or_else(|| format!("{what} is {}; it must be a whole number from 1 to 64", bits.to_f64()))
 }
 
-/// Smallest and largest raw value of `n` bits.
+/// Returns the smallest and largest code of `n` bits.
 fn codes_of(bits: u32, signed: bool, narrow: bool) -> (BigInt, BigInt) {
     let narrow = i64::from(narrow);
     if signed {
@@ -381,7 +381,7 @@ fn scales<'a>(constants: &[Option<&'a Tensor>], input: usize, what: &str) -> Res
     Ok(scale)
 }
 
-/// An element by its index in the axes that have more than one.
+/// Describes an element by its index in the axes that have more than one element.
 fn channel(shape: &[usize], element: usize) -> String {
     let mut rest = element;
     let mut index = Vec::new();
@@ -625,7 +625,7 @@ fn batch_normalization(node: &Node) -> Result<Resolved, String> {
     })
 }
 
-/// The binary64 nearest to `gamma / sqrt(variance)`: the root of a quotient, so that it is rounded once.
+/// Returns the binary64 nearest to `gamma / sqrt(variance)`: the root of a quotient, so that it is rounded once.
 fn normaliser(gamma: &Rational, variance: &Rational) -> Result<Rational, String> {
     if variance.is_zero() || variance.is_negative() {
         return Err("var + epsilon is not positive".to_owned());
@@ -743,7 +743,7 @@ fn gemm(node: &Node) -> Result<Resolved, String> {
     Ok(resolved)
 }
 
-/// The spatial axes of a convolution or a pool.
+/// Returns the spatial axes of a convolution or a pool.
 fn spatial_axes(node: &Node, sizes: &[usize], kernel: &[usize]) -> Result<(Vec<Axis>, Vec<usize>), String> {
     let rank = sizes.len();
     let list = |name: &str, default: i64, count: usize, least: i64| {
@@ -932,7 +932,7 @@ fn averaged(window: Vec<u32>) -> (Vec<u32>, Rational) {
     (window, factor)
 }
 
-/// For each element that is left the elements that it stands for.
+/// Returns for each remaining element the elements that it replaces.
 fn reduced(shape: &[usize], axes: &[usize]) -> Result<Vec<Vec<u32>>, String> {
     let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
     let strides = strides_of(shape);
@@ -973,7 +973,7 @@ fn reduce(node: &Node, mean: bool) -> Result<Resolved, String> {
 
 // Moves.
 
-/// All elements in their order, in another shape.
+/// Returns all elements in their order, in another shape.
 fn move_all(node: &Node, shape: Vec<usize>) -> Result<Resolved, String> {
     let count = limited(node.shape(0)?)? as u32;
     if limited(&shape)? != count as usize {
@@ -1197,7 +1197,7 @@ fn gather(node: &Node) -> Result<Resolved, String> {
     })
 }
 
-/// Element by element one of two inputs, by a constant condition.
+/// Chooses one of two inputs element by element, by a constant condition.
 fn choose(node: &Node) -> Result<Resolved, String> {
     node.count(3, 3)?;
     let (condition, x, y) = (node.shape(0)?, node.shape(1)?, node.shape(2)?);
@@ -1261,7 +1261,8 @@ fn slice(node: &Node) -> Result<Resolved, String> {
     part(node, shape, &from)
 }
 
-/// One part: nodes of several outputs come as one node for each, which says by an attribute of ours which it is.
+/// Returns one part: a node of several outputs is split into one node per output, and an internal attribute gives the
+/// index of the output.
 fn split(node: &Node) -> Result<Resolved, String> {
     node.count(1, 2)?;
     let x = node.shape(0)?;
@@ -1296,7 +1297,7 @@ fn split(node: &Node) -> Result<Resolved, String> {
     part(node, shape, &from)
 }
 
-/// The sizes that a constant input lists.
+/// Returns the sizes that a constant input lists.
 fn sizes(node: &Node, input: usize, what: &str) -> Result<Vec<usize>, String> {
     let given = node.constant(input, what)?.integers().ok_or_else(|| format!("{what} must be whole numbers"))?;
     let sizes: Option<Vec<usize>> = given.iter().map(|&size| usize::try_from(size).ok()).collect();
@@ -1334,7 +1335,8 @@ fn tile(node: &Node) -> Result<Resolved, String> {
     resolved(shape, vec![0], move |_| Ok(Kernel::Move(elements)))
 }
 
-/// A change of type: of constants as [`Tensor::cast`], of other values to float and double, which changes none.
+/// Changes the type: of constants as [`Tensor::cast`]; other values may change to float and double only, which alters
+/// none of them.
 fn cast(node: &Node) -> Result<Resolved, String> {
     node.count(1, 1)?;
     let to = i32::try_from(node.integer("to", 0)?).unwrap_or(0);
@@ -1345,7 +1347,7 @@ fn cast(node: &Node) -> Result<Resolved, String> {
     }
 }
 
-/// A node whose result is known.
+/// Returns a node whose result is known.
 fn constant(value: Tensor) -> Result<Resolved, String> {
     Ok(Resolved { shape: value.shape.clone(), inputs: Vec::new(), products: 0, result: Outcome::Value(value) })
 }

@@ -1,4 +1,5 @@
-//! Bytes to a [`Network`]: one input, one output, what lies between in the order of use, every constant evaluated.
+//! Parser from ONNX bytes to a [`Network`]: one input, one output, the nodes between in topological order, constants
+//! folded.
 
 use super::composite::{self, Mask, Parameter, Records, Source, Stage};
 use super::external;
@@ -13,26 +14,25 @@ use crate::graph::quant::QuantFile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
-/// Elements of a port at most.
+/// Maximum number of elements of a port.
 const MAX_PORT: usize = 1 << 20;
-/// Elements of all tensors together at most.
+/// Maximum number of elements of all tensors together.
 const MAX_ALL_ELEMENTS: usize = 1 << 26;
-/// Constants up to this number of elements are read before the size of the network is checked: shapes, axes, bit
-/// widths.
+/// Maximum number of elements of a constant (shape, axes, bit width) that is read before the network's size is checked.
 const SMALL: usize = 256;
 
-/// The network of a file.
+/// Parses a network.
 ///
 /// # Errors
-/// What is wrong with the file or not supported, each with its place. Operators that are not supported are all named.
+/// Invalid or unsupported parts of the file with their places, including all unsupported operators.
 pub fn read(bytes: &[u8], options: &Options<'_>) -> Result<Network, Vec<Refusal>> {
     read_with(bytes, options, &QuantFile::default())
 }
 
-/// The network of a file, with types of the intermediate values of softmax and norms.
+/// Parses a network, with types of the intermediate values of softmax and norms.
 ///
 /// # Errors
-/// As [`read`]; records that are missing, or of nodes that the file does not have.
+/// As [`read`]; missing records, or records of nodes that the file does not have.
 pub fn read_with(bytes: &[u8], options: &Options<'_>, quant: &QuantFile) -> Result<Network, Vec<Refusal>> {
     let mut model = proto::decode(bytes).map_err(|e| vec![Refusal::new("", e)])?;
     external::load(&mut model, options.folder)?;
@@ -57,14 +57,14 @@ pub struct Structure {
 pub struct MissingRecords {
     /// `node NAME (OP)`.
     pub place: String,
-    /// The records that are needed and missing, in words.
+    /// Names of the missing records, as a message.
     pub message: String,
 }
 
-/// Checks all of a file but the types of the intermediate values of softmax and norms.
+/// Checks a file, except for the types of the intermediate values of softmax and norms.
 ///
 /// # Errors
-/// As [`read_with`], but not for records that are missing.
+/// As [`read_with`], except for missing records.
 pub fn structure(bytes: &[u8], options: &Options<'_>, quant: &QuantFile) -> Result<Structure, Vec<Refusal>> {
     let mut model = proto::decode(bytes).map_err(|e| vec![Refusal::new("", e)])?;
     external::load(&mut model, options.folder)?;
@@ -79,18 +79,17 @@ pub fn structure(bytes: &[u8], options: &Options<'_>, quant: &QuantFile) -> Resu
 /// Facts about a file that `info` prints, supported or not.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Each operator, how many nodes there are of it, and whether it is supported.
+    /// Number of nodes of each operator, and `true` if it is supported.
     pub operators: BTreeMap<String, (usize, bool)>,
-    /// Nodes that the output needs, in the order of the file: place, expected weights, expected adders; what is wrong,
-    /// if anything.
+    /// Nodes in the order of the file.
     pub nodes: Vec<NodeSummary>,
     /// Initialisers: name, shape, bytes.
     pub buffers: Vec<(String, Vec<i64>, u64)>,
-    /// Inputs of the graph that are no initialisers.
+    /// Inputs of the graph that are not initialisers.
     pub inputs: Vec<PortSummary>,
     /// Outputs of the graph.
     pub outputs: Vec<PortSummary>,
-    /// Why the file as a whole cannot be used.
+    /// Problems of the file as a whole.
     pub refusals: Vec<Refusal>,
 }
 
@@ -129,15 +128,15 @@ pub struct NodeSummary {
     pub supported: bool,
 }
 
-/// Returns the contents of a file: works on every ONNX file, supported or not.
+/// Returns the contents of any ONNX file, supported or not.
 ///
 /// # Errors
-/// If the bytes are no ONNX file.
+/// If the bytes are not an ONNX file.
 pub fn summary(bytes: &[u8]) -> Result<Summary, Refusal> {
     let model = proto::decode(bytes).map_err(|e| Refusal::new("", e))?;
     let mut summary = Summary::default();
     let Some(graph) = &model.graph else {
-        return Err(Refusal::new("", "no ONNX file: it has no graph"));
+        return Err(Refusal::new("", "not an ONNX file: it has no graph"));
     };
     for tensor in &graph.initializer {
         let raw = tensor.raw_data.as_ref().map_or(0, Vec::len);
@@ -171,7 +170,7 @@ pub fn summary(bytes: &[u8]) -> Result<Summary, Refusal> {
     Ok(summary)
 }
 
-/// `node NAME (OP)`, or its index where it has no name.
+/// Returns `node NAME (OP)`, with the index of a node without a name.
 fn place(index: usize, node: &NodeProto) -> String {
     let operator = node.op_type.as_deref().unwrap_or("");
     match node.name.as_deref() {
@@ -180,12 +179,12 @@ fn place(index: usize, node: &NodeProto) -> String {
     }
 }
 
-/// Where a named tensor comes from.
+/// Origin of a named tensor.
 #[derive(Clone, Copy)]
 enum Origin<'a> {
     Input,
     Initialiser(&'a TensorProto),
-    /// The output of this number of a node.
+    /// An output of a node: indices of the node and of the output.
     Node(usize, usize),
 }
 
@@ -196,9 +195,9 @@ struct Reader<'a> {
     input_shape: Vec<usize>,
     output: &'a str,
     cut: Option<String>,
-    /// Nodes that the output needs, each after those it reads.
+    /// Nodes on which the output depends, in topological order.
     needed: Vec<usize>,
-    /// Tensors by name, as far as they are known.
+    /// Tensors by name, entered so far.
     names: BTreeMap<&'a str, usize>,
     tensors: Vec<Draft<'a>>,
     elements: usize,
@@ -210,28 +209,28 @@ struct Reader<'a> {
     opset: i64,
 }
 
-/// A tensor while the network is being made.
+/// A tensor while the network is being built.
 struct Draft<'a> {
     name: &'a str,
     shape: Vec<usize>,
     state: State<'a>,
-    /// Bits of its elements, if a quantiser of constants made it.
+    /// Width of the elements in bits, if a quantiser of constants computes the tensor.
     bits: Option<u32>,
     pending: Option<crate::function::Function>,
     record: Option<RecordType>,
 }
 
 enum State<'a> {
-    /// In the file; not read yet.
+    /// An initialiser that is not read yet.
     File(&'a TensorProto),
     Known(Tensor),
-    /// Made by a node from constants, later.
+    /// Computed from constants by a node that is not evaluated yet.
     Constant,
     /// Differs from sample to sample.
     Computed,
 }
 
-/// A node between the two steps.
+/// A node after the first of the two steps.
 struct Planned {
     node: usize,
     resolved: Resolved,
@@ -242,7 +241,7 @@ struct Planned {
 impl<'a> Reader<'a> {
     fn new(model: &'a ModelProto) -> Result<Reader<'a>, Vec<Refusal>> {
         let refused = |place: &str, message: String| vec![Refusal::new(place, message)];
-        let graph = model.graph.as_ref().ok_or_else(|| refused("", "no ONNX file: it has no graph".into()))?;
+        let graph = model.graph.as_ref().ok_or_else(|| refused("", "not an ONNX file: it has no graph".into()))?;
         check_opset(model).map_err(|r| vec![r])?;
         if !graph.sparse_initializer.is_empty() {
             return Err(refused("graph.sparse_initializer", "sparse initialisers are not supported".into()));
@@ -276,10 +275,10 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Takes the types of intermediate values from a quantisation file.
+    /// Sets the types of intermediate values from a quantisation file.
     ///
     /// # Errors
-    /// An entry of a node that the file does not have, or a key that the operator does not have.
+    /// An entry for a node that does not exist, or a key that the operator does not have.
     fn use_records(&mut self, quant: &QuantFile) -> Result<(), Vec<Refusal>> {
         for key in quant.node_entries() {
             let answers = |node: &NodeProto| node.name.as_deref() == Some(key) || node.op_type.as_deref() == Some(key);
@@ -301,7 +300,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Cuts off what only chooses among the outputs: monotone functions and orders.
+    /// Removes final nodes that preserve the order of the outputs: monotone functions and selections such as ArgMax.
     fn cut_off(&mut self) {
         let mut seen = BTreeSet::new();
         while let Some(&Origin::Node(index, _)) = self.origins.get(self.output) {
@@ -314,15 +313,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The nodes that the output needs, in an order in which each comes after those it reads: of those that can come,
-    /// the first of the file.
+    /// Returns the nodes on which the output depends in topological order, otherwise in the order of the file.
     fn order(&self) -> Result<Vec<usize>, Refusal> {
         let mut needed = BTreeSet::new();
         let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut open: BTreeMap<usize, usize> = BTreeMap::new();
         let mut stack = Vec::new();
         match self.origins.get(self.output) {
-            None => return Err(Refusal::new("graph.output", format!("output {} is made nowhere", self.output))),
+            None => return Err(Refusal::new("graph.output", format!("no node computes output {}", self.output))),
             Some(&Origin::Node(index, _)) => stack.push(index),
             Some(_) => {}
         }
@@ -333,7 +331,7 @@ impl<'a> Reader<'a> {
             let node = &self.graph.node[index];
             for name in node.input.iter().filter(|name| !name.is_empty()) {
                 match self.origins.get(name.as_str()) {
-                    None => return Err(Refusal::new(place(index, node), format!("input {name} is made nowhere"))),
+                    None => return Err(Refusal::new(place(index, node), format!("no node computes input {name}"))),
                     Some(&Origin::Node(made_by, output)) => {
                         if output > 0 {
                             let message = format!(
@@ -373,7 +371,7 @@ impl<'a> Reader<'a> {
         }
         match needed.first() {
             None => Ok(order),
-            Some(&index) => Err(Refusal::new(place(index, &self.graph.node[index]), "it is part of a ring of nodes")),
+            Some(&index) => Err(Refusal::new(place(index, &self.graph.node[index]), "it is part of a cycle of nodes")),
         }
     }
 
@@ -427,7 +425,7 @@ impl<'a> Reader<'a> {
             source: match draft.state {
                 State::Known(value) => ValueSource::Constant(value),
                 State::Computed => ValueSource::Computed,
-                // No step reads it: a constant of constants that are folded.
+                // A constant that was folded into others has no reader.
                 State::File(_) | State::Constant => ValueSource::Constant(empty()),
             },
             pending: draft.pending,
@@ -440,7 +438,7 @@ impl<'a> Reader<'a> {
                 tensors[read].last_use = Some(number);
             }
         }
-        // Constants that were folded into others are not needed any more.
+        // The data of folded constants is dropped.
         for tensor in &mut tensors {
             if tensor.last_use.is_none() && matches!(tensor.source, ValueSource::Constant(_)) {
                 tensor.source = ValueSource::Constant(empty());
@@ -449,7 +447,7 @@ impl<'a> Reader<'a> {
         Network { input, output, cut: self.cut, tensors, steps, size }
     }
 
-    /// Names every operator that is not supported, not only the first.
+    /// Returns an error that names all unsupported operators.
     fn refuse_operators(&self) -> Result<(), Vec<Refusal>> {
         let bad = self.needed.iter().filter(|&&index| !operators::supported(&self.graph.node[index]));
         let refusals: Vec<Refusal> =
@@ -457,7 +455,7 @@ impl<'a> Reader<'a> {
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
-    /// The index of a tensor; those of the file are entered at their first use.
+    /// Returns the index of a tensor; initialisers are entered at their first use.
     fn tensor(&mut self, name: &'a str) -> Result<usize, String> {
         if let Some(&known) = self.names.get(name) {
             return Ok(known);
@@ -469,7 +467,7 @@ impl<'a> Reader<'a> {
                 let small = tensor::elements(&shape).is_some_and(|count| count <= SMALL);
                 (shape, if small { State::Known(read_tensor(name, proto)?) } else { State::File(proto) })
             }
-            _ => return Err(format!("input {name} is made nowhere")),
+            _ => return Err(format!("no node computes input {name}")),
         };
         self.enter(name, shape, state)
     }
@@ -480,7 +478,7 @@ impl<'a> Reader<'a> {
         Ok(tensor)
     }
 
-    /// Adds a tensor, which nodes of the file do not find by its name.
+    /// Adds a tensor that nodes of the file cannot reference by name.
     fn add(&mut self, name: &'a str, shape: Vec<usize>, state: State<'a>) -> Result<usize, String> {
         let count = tensor::elements(&shape).ok_or_else(|| format!("the shape {shape:?} is too large"))?;
         self.elements = self.elements.saturating_add(count);
@@ -491,7 +489,7 @@ impl<'a> Reader<'a> {
         Ok(self.tensors.len() - 1)
     }
 
-    /// The first step for a node: its shape and the size of its matrix. Small constants are folded at once.
+    /// First step for a node: computes its shape and the size of its matrix. Small constants are folded immediately.
     fn plan(&mut self, index: usize, size: &mut Size) -> Result<Vec<Planned>, String> {
         let node = &self.graph.node[index];
         let Some(name) = node.output.first().map(String::as_str).filter(|name| !name.is_empty()) else {
@@ -551,14 +549,14 @@ impl<'a> Reader<'a> {
         self.tensors[output].bits = bits;
         let plan = Planned { node: index, resolved, inputs, output };
         if small && !varies || matches!(plan.resolved.result, Outcome::Value(_)) {
-            // A fold that fails says so now as well as later.
+            // A failing fold is reported in the first step.
             self.build(plan, &mut Functions::new())?;
             return Ok(Vec::new());
         }
         Ok(vec![plan])
     }
 
-    /// The steps of an operator that becomes several.
+    /// Plans an operator that becomes several steps.
     fn composite(
         &mut self,
         index: usize,
@@ -654,7 +652,7 @@ impl<'a> Reader<'a> {
         Ok(planned)
     }
 
-    /// The constant mask directly before a softmax.
+    /// Returns the constant mask directly before a softmax.
     fn mask(&mut self, input: &'a str) -> Result<Mask, String> {
         let Some(&Origin::Node(index, 0)) = self.origins.get(input) else { return Ok(Mask::None) };
         let node = &self.graph.node[index];
@@ -678,7 +676,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns `true` if a node may read minus infinity: it moves constants, or is followed by nothing but Softmax.
+    /// Returns `true` if a node may read minus infinity: it moves constants, or all its readers are Softmax nodes.
     fn may_read_infinity(&self, index: usize) -> bool {
         let node = &self.graph.node[index];
         let moves = [
@@ -712,13 +710,13 @@ impl<'a> Reader<'a> {
         readers.peek().is_some() && readers.all(|other| other.op_type.as_deref() == Some("Softmax"))
     }
 
-    /// The bits of a matrix's weights, as far as they are known without reading it.
+    /// Returns the width of a matrix's weights in bits, estimated without reading it.
     fn weight_bits(&self, inputs: &[Option<usize>]) -> u32 {
         let constants = inputs.iter().take(2).flatten().filter(|&&t| !matches!(self.tensors[t].state, State::Computed));
         constants.filter_map(|&t| self.tensors[t].bits).next().unwrap_or(8)
     }
 
-    /// The bits that the quantiser of a constant gives its elements; moves keep them.
+    /// Returns the width in bits that a quantiser gives to the elements of a constant; moves preserve it.
     fn bits_of(&self, node: &NodeProto, inputs: &[Option<usize>]) -> Option<u32> {
         let known = |input: usize| match &self.tensors[(*inputs.get(input)?)?].state {
             State::Known(value) => value.single().and_then(|v| u32::try_from(v.numerator()).ok()),
@@ -734,7 +732,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A real function waits for its quantiser: only moves may lie between.
+    /// Returns the real function whose quantiser is still to come; only moves are allowed between the two.
     fn pending(&self, node: &NodeProto, inputs: &[Option<usize>]) -> Result<Option<crate::function::Function>, String> {
         use crate::function::Function;
         let before: Vec<_> = inputs.iter().flatten().map(|&t| self.tensors[t].pending).collect();
@@ -756,11 +754,11 @@ impl<'a> Reader<'a> {
             | "Split" | "Expand" | "Tile" | "Cast" => Ok(waiting),
             "Concat" if before.iter().all(|&b| b == waiting) => Ok(waiting),
             "Shape" => Ok(None),
-            _ => Err(format!("{} needs a Quant or BipolarQuant behind it", function.name())),
+            _ => Err(format!("{} needs a Quant or BipolarQuant after it", function.name())),
         }
     }
 
-    /// The second step: the kernel, or the value of a constant.
+    /// Second step for a node: builds the kernel, or evaluates a constant.
     fn build(&mut self, plan: Planned, functions: &mut Functions) -> Result<Option<Step>, String> {
         let build: Build = match plan.resolved.result {
             Outcome::Value(value) => {
@@ -837,7 +835,7 @@ enum Constant<'a> {
     Value(Tensor),
 }
 
-/// The value of a node `Constant`.
+/// Returns the value of a `Constant` node.
 fn constant(node: &NodeProto) -> Result<Constant<'_>, String> {
     let [attribute] = node.attribute.as_slice() else {
         return Err("a constant has one attribute".to_owned());
@@ -845,7 +843,7 @@ fn constant(node: &NodeProto) -> Result<Constant<'_>, String> {
     let scalar = |value| Constant::Value(Tensor { shape: Vec::new(), values: vec![value] });
     let float = |x: f32| tensor::finite_or_mask(x.into()).ok_or("NaN or infinity");
     Ok(match attribute.name.as_deref().unwrap_or("") {
-        "value" => Constant::Proto(attribute.t.as_ref().ok_or("its value is no tensor")?),
+        "value" => Constant::Proto(attribute.t.as_ref().ok_or("its value is not a tensor")?),
         "value_float" => scalar(float(attribute.f.unwrap_or(0.0))?),
         "value_int" => scalar(attribute.i.unwrap_or(0).into()),
         "value_ints" => Constant::Value(Tensor::from_integers(attribute.ints.iter().copied())),
@@ -857,7 +855,7 @@ fn constant(node: &NodeProto) -> Result<Constant<'_>, String> {
     })
 }
 
-/// The version of ONNX's own operators.
+/// Returns the version of the standard operator set.
 fn opset(model: &ModelProto) -> Option<i64> {
     let standard = model.opset_import.iter().filter(|o| matches!(o.domain.as_deref().unwrap_or(""), "" | "ai.onnx"));
     standard.map(|o| o.version.unwrap_or(0)).max()
@@ -891,14 +889,14 @@ fn origins(graph: &GraphProto) -> Result<BTreeMap<&str, Origin<'_>>, Refusal> {
     for (index, node) in graph.node.iter().enumerate() {
         for (output, name) in node.output.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             if origins.insert(name, Origin::Node(index, output)).is_some() {
-                return Err(Refusal::new(place(index, node), format!("{name} is made twice")));
+                return Err(Refusal::new(place(index, node), format!("two nodes compute {name}")));
             }
         }
     }
     Ok(origins)
 }
 
-/// The input that is no initialiser, and its shape.
+/// Returns the input that is not an initialiser, and its shape.
 fn the_input<'a>(graph: &'a GraphProto, origins: &BTreeMap<&str, Origin>) -> Result<(&'a str, Vec<usize>), Refusal> {
     let refused = |message: String| Refusal::new("graph.input", message);
     let real: Vec<&ValueInfoProto> = graph
@@ -911,7 +909,7 @@ fn the_input<'a>(graph: &'a GraphProto, origins: &BTreeMap<&str, Origin>) -> Res
     };
     let name = input.name.as_deref().unwrap_or("");
     let kind = input.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
-    let kind = kind.ok_or_else(|| refused(format!("{name} is no tensor")))?;
+    let kind = kind.ok_or_else(|| refused(format!("{name} is not a tensor")))?;
     let element = kind.elem_type.unwrap_or(0);
     if element != 1 {
         return Err(refused(format!("{name} has the type {}; it must be FLOAT", tensor::type_name(element))));

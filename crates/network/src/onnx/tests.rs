@@ -11,7 +11,7 @@ use super::{Network, OnnxMeaning, Options, read, read_with, run, run_codes, stru
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::graph::quant::QuantFile;
-use crate::port::Meaning;
+use crate::port::ReferenceSemantics;
 use crate::quantise::{Overflow, Quantiser, Round};
 use crate::reciprocal::{inverse_code, inverse_root_code};
 use alir_core::ir::Model;
@@ -520,7 +520,7 @@ fn broken_files_are_refused_with_their_place() {
     let expected = [
         ("o_batch", "graph.input", "batch of 8"),
         ("o_bits", "node Quant_15 (Quant)", "bit width is 3.5"),
-        ("o_dangling", "node Add_16 (Add)", "ghost is made nowhere"),
+        ("o_dangling", "node Add_16 (Add)", "no node computes input ghost"),
         ("o_garbage", "", "no ONNX file"),
         ("o_lstm", "node LSTM_16 (LSTM)", "LSTM is not supported"),
         ("o_no_input_type", "graph.input", "without a Quant"),
@@ -1134,7 +1134,7 @@ fn data_elsewhere_is_refused() {
         (moved(&set("location", "weights")), "is no file"),
         (moved(&set("location", "absent.bin")), "cannot read its data from \"absent.bin\""),
         (moved(&set("offset", "18446744073709551615")), "bytes from byte 18446744073709551615"),
-        (moved(&set("length", "many")), "length \"many\" of its data is no number"),
+        (moved(&set("length", "many")), "length \"many\" of its data is not a number"),
     ];
     let refused = |bytes: &[u8], folder| {
         let refusals = read(bytes, &Options { folder, ..Options::default() }).unwrap_err();

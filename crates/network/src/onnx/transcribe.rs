@@ -1,9 +1,9 @@
-//! A network as a plain program, for proofs: what the hardware is compared with.
+//! Specification program of a network for proofs, with which the hardware is compared.
 //!
-//! It is made straight from the kernels and calls nothing of the lowering. Every sum is one operation over the digits
-//! of its weights. A quantiser is a table of the reference evaluator's results for all integers, or a count of
-//! comparisons with thresholds that are found with its rule, or the floor of a sum or of a quotient, as
-//! section 1 defines rounding. Tests compare the reference evaluator with it, and with the lowering.
+//! It is built directly from the kernels, without code of the lowering. Every sum is one operation over the digits of
+//! its weights. A quantiser is a table of the reference evaluator's results for all integers, a count of comparisons
+//! with thresholds that the reference evaluator determines, or the floor of a sum or quotient, as section 1 defines
+//! rounding. Tests compare the reference evaluator with this program and with the lowering.
 
 use super::front::{Front, Start};
 use super::golden::code_of;
@@ -21,19 +21,19 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// Bits of an integer for which a quantiser is a table.
+/// Largest width of an integer for which a quantiser is a table.
 const TABLE_BITS: u64 = 10;
-/// Steps for which a quantiser is a count of comparisons, where a shift would do as well.
+/// Number of steps up to which a quantiser is a count of comparisons, even if a shift is possible.
 const FEW_STEPS: u32 = 8;
-/// Comparisons of a quantiser at most; with more steps it is a division.
+/// Maximum number of comparisons of a quantiser; with more steps it is a division.
 const MAX_COMPARISONS: u32 = 4096;
 /// Maximal number of entries of a function's table; a caller that needs a proof has lowered the network with a lower
 /// limit.
 const MAX_ENTRIES: u64 = 1 << 24;
-/// Bits of a value at most.
+/// Maximum width of a value in bits.
 const MAX_WIDTH: u64 = 4096;
 
-/// An integer of the program: its value times `2^frac`.
+/// An integer of the program: the value times `2^frac`.
 #[derive(Clone)]
 struct Whole {
     id: ValueId,
@@ -50,11 +50,11 @@ enum Number {
     Of { whole: Whole, unit: Rational, offset: Rational, ends: (Option<Rational>, Option<Rational>) },
 }
 
-/// The program: inputs are the codes of the port, outputs the codes that `units` mean,
-/// within the intervals `types`.
+/// Builds the program. Inputs are raw integer values of the ports, outputs are raw integer values in `units` within the
+/// intervals `types`.
 ///
 /// # Errors
-/// What breaks a limit of programs, in words.
+/// If a value exceeds the limits of programs.
 pub(super) fn transcribe(
     network: &Network,
     front: &Front,
@@ -92,7 +92,7 @@ fn ratio(a: &Rational, b: &Rational) -> Rational {
     a.checked_div(b).expect("units and scales are not zero")
 }
 
-/// The largest number of which all are whole multiples.
+/// Returns the largest number of which all given numbers are integer multiples.
 fn measure<'a>(numbers: impl Iterator<Item = &'a Rational>) -> Rational {
     let (mut num, mut den) = (BigInt::ZERO, BigInt::one());
     for number in numbers.filter(|n| !n.is_zero()) {
@@ -130,7 +130,7 @@ impl Number {
         }
     }
 
-    /// The number without its ends.
+    /// Returns the number without its ends.
     fn bare(&self) -> Number {
         match self.clone() {
             Number::Of { whole, unit, offset, .. } => Number::Of { whole, unit, offset, ends: (None, None) },
@@ -314,7 +314,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A sum over the digits of all factors, in units of which everything is a whole multiple.
+    /// Returns the sum of products, over the digits of all factors, in a common unit.
     fn sum(&mut self, terms: Vec<(Rational, Number)>) -> Result<Number, String> {
         let mut offset = Rational::zero();
         let mut parts: Vec<(Whole, Rational)> = Vec::new();
@@ -339,7 +339,7 @@ impl Writer<'_> {
         Ok(numbered(whole, unit, offset))
     }
 
-    /// The sum of whole multiples and a whole number.
+    /// Returns the sum of integer multiples and a constant integer.
     fn whole_sum(&mut self, terms: &[(Whole, BigInt)], summand: &BigInt) -> Result<Whole, String> {
         if let [(whole, factor)] = terms
             && factor.is_one()
@@ -368,7 +368,7 @@ impl Writer<'_> {
         Ok(self.op(Op::Sum { terms: sum.into() }, low, high, 0))
     }
 
-    /// `whole * factor + summand` for whole numbers.
+    /// Returns `whole * factor + summand` for integers.
     fn line(&mut self, whole: &Whole, factor: &BigInt, summand: &BigInt) -> Result<Whole, String> {
         self.whole_sum(&[(whole.clone(), factor.clone())], summand)
     }
@@ -396,27 +396,27 @@ impl Writer<'_> {
         Ok(numbered(product, &unit_x * &unit_y, Rational::zero()))
     }
 
-    /// The whole number of a number without ends over a unit and an offset.
+    /// Returns the integer of a number without ends, relative to a unit and an offset.
     fn over(&mut self, number: &Number, unit: &Rational, offset: &Rational) -> Result<Whole, String> {
         match number {
             Number::Known(x) => {
                 let code = ratio(&(x - offset), unit);
                 if !code.is_integer() {
-                    return Err(format!("{x} is no code of the unit {unit}"));
+                    return Err(format!("{x} is not a multiple of the unit {unit}"));
                 }
                 Ok(self.constant(&code.numerator()))
             }
             Number::Of { whole, unit: own, offset: start, .. } => {
                 let (factor, summand) = (ratio(own, unit), ratio(&(start - offset), unit));
                 if !factor.is_integer() || !summand.is_integer() {
-                    return Err(format!("a unit of {own} is no multiple of {unit}"));
+                    return Err(format!("the unit {own} is not a multiple of {unit}"));
                 }
                 self.line(whole, &factor.numerator(), &summand.numerator())
             }
         }
     }
 
-    /// One bit: 1 where the integer is at least the threshold.
+    /// Returns a bit that is 1 if the integer is at least the threshold.
     fn reaches(&mut self, whole: &Whole, threshold: &BigInt) -> Result<Whole, String> {
         let (zero, one) = (BigInt::ZERO, BigInt::one());
         if whole.low >= *threshold {
@@ -430,7 +430,7 @@ impl Writer<'_> {
         Ok(self.op(Op::Mux { cond: room.id, on_true: no.id, on_false: yes.id, shift: 0 }, zero, one, 0))
     }
 
-    /// One of two integers.
+    /// Returns one of two integers.
     fn choose(&mut self, bit: &Whole, on_true: &Whole, on_false: &Whole) -> Whole {
         if bit.low == bit.high {
             return if bit.low.is_zero() { on_false.clone() } else { on_true.clone() };
@@ -442,7 +442,7 @@ impl Writer<'_> {
         self.op(op, low, high, on_true.frac)
     }
 
-    /// A number whose ends are applied.
+    /// Returns the number after the ends are applied by operations.
     fn unclipped(&mut self, number: &Number) -> Result<Number, String> {
         let Number::Of { whole, unit, offset, ends } = number else { return Ok(number.clone()) };
         if ends.0.is_none() && ends.1.is_none() {
@@ -455,7 +455,7 @@ impl Writer<'_> {
         let high = ends.1.clone().filter(|high| *high < most);
         let distances: Vec<Rational> = [&low, &high].into_iter().flatten().map(|end| end - offset).collect();
         let step = measure(distances.iter().chain([unit]));
-        // The integer rises with the number, or falls.
+        // The integer increases with the number, or decreases if the unit is negative.
         let step = if unit.is_negative() { -&step } else { step };
         let result = self.over(&bare, &step, offset)?;
         let end = |end: &Rational| ratio(&(end - offset), &step).numerator();
@@ -478,7 +478,7 @@ impl Writer<'_> {
         Ok(numbered(count, if down { -&step } else { step }, offset))
     }
 
-    /// `max(whole, 0)`.
+    /// Returns `max(whole, 0)`.
     fn not_negative(&mut self, whole: &Whole) -> Whole {
         if !whole.low.is_negative() {
             return whole.clone();
@@ -486,7 +486,7 @@ impl Writer<'_> {
         self.op(Op::Relu { x: whole.id }, BigInt::ZERO, whole.high.clone().max(BigInt::ZERO), whole.frac)
     }
 
-    /// `min(whole, most)` of what is not negative.
+    /// Returns `min(whole, most)` for an integer that is not negative.
     fn limited(&mut self, whole: &Whole, most: &BigInt) -> Result<Whole, String> {
         if whole.high <= *most {
             return Ok(whole.clone());
@@ -498,7 +498,7 @@ impl Writer<'_> {
         Ok(self.op(op, BigInt::ZERO, most.clone(), 0))
     }
 
-    /// Two by two, then the numbers that are known.
+    /// Returns the minimum or maximum: of pairs first, then of the constants.
     fn extreme(&mut self, all: Vec<Number>, max: bool) -> Result<Number, String> {
         let (known, mut open): (Vec<Number>, Vec<Number>) =
             all.into_iter().partition(|n| matches!(n, Number::Known(_)));
@@ -528,7 +528,7 @@ impl Writer<'_> {
                 return Ok(if max { x.clip(Some(c), None) } else { x.clip(None, Some(c)) });
             }
             (Number::Of { ends, .. }, Number::Of { ends: same, .. }) if ends == same && *ends != (None, None) => {
-                // Ends that both have can be applied to the larger, or smaller, one.
+                // Common ends of both numbers are applied to the result.
                 let chosen = self.extreme_of_two(&a.bare(), &b.bare(), max)?;
                 return Ok(chosen.clip(ends.0.as_ref(), ends.1.as_ref()));
             }
@@ -570,7 +570,8 @@ impl Writer<'_> {
         Ok(y.affine(&step.scale, &-&(&step.zero * &step.scale)))
     }
 
-    /// The value of the code of a number, or of a function of it: codes are counted from that of the lowest integer.
+    /// Returns the quantised value of a number or of a function of it; raw values are counted from that of the lowest
+    /// integer.
     fn rounded(&mut self, x: &Number, step: &Step, codes: &Codes, pending: Option<Function>) -> Result<Number, String> {
         let Number::Of { whole, .. } = x else {
             let code = code_of(codes, step, &x.at(&BigInt::ZERO), pending, &mut self.functions)?;
@@ -585,7 +586,7 @@ impl Writer<'_> {
             return Ok(whole);
         }
         let of_count = |count: Whole, from: &BigInt, down: bool| {
-            // Codes of a sign are two apart; the bit that says which counts from the lower one.
+            // The raw values of a bipolar quantiser are -1 and 1; a bit selects one of them.
             let (unit, from) = match codes {
                 Codes::Sign => (step.scale.shifted(1), from * 2 - 1),
                 Codes::Round { .. } | Codes::Type(_) => (step.scale.clone(), from.clone()),
@@ -594,7 +595,7 @@ impl Writer<'_> {
         };
         if let Some(function) = pending {
             if x.ends_drop_bits() {
-                // Ends become operations, so that the table has fewer entries.
+                // The ends are applied by operations, so that the table has fewer entries.
                 let x = self.unclipped(x)?;
                 return self.rounded(&x, step, codes, pending);
             }
@@ -628,7 +629,7 @@ impl Writer<'_> {
         Ok(of_count(count, &first, down))
     }
 
-    /// The value of the code of a type.
+    /// Returns the value quantised to a type.
     fn typed(&mut self, x: &Number, step: &Step, quantiser: &Quantiser) -> Result<Number, String> {
         let ((low, high), round) = (quantiser.codes(), quantiser.round);
         if matches!(quantiser.overflow, Overflow::Saturate | Overflow::SaturateSymmetric) {
@@ -654,7 +655,7 @@ impl Writer<'_> {
         Ok(numbered(code, step.scale.clone(), Rational::zero()))
     }
 
-    /// The codes of all integers, from the lowest.
+    /// Returns the raw values of all integers, from the lowest.
     fn codes_of_all(
         &mut self,
         x: &Number,
@@ -671,7 +672,7 @@ impl Writer<'_> {
         (0..=span).map(code).collect()
     }
 
-    /// A number that is not negative for every integer, from the lowest.
+    /// Returns a table with a non-negative entry for every integer, from the lowest.
     fn table(&mut self, whole: &Whole, all: &[BigInt]) -> Result<Whole, String> {
         let entries: Option<Vec<i32>> = all.iter().map(ToPrimitive::to_i32).collect();
         let entries = entries.ok_or("an entry of a table of more than 32 bits")?;
@@ -681,13 +682,13 @@ impl Writer<'_> {
             return Ok(self.constant(&most.into()));
         }
         let out = Interval::new(i64::from(least), i64::from(most), 0);
-        // The integer itself, not its value: the operand's own codes count from the lowest.
+        // The table is indexed by the raw value of the operand, counted from the lowest.
         let table = self.builder.table(Table { entries, out, hash: String::new(), inp_width: 0 });
         let op = Op::Lookup { x: whole.id, table, base: Code::from(&whole.low) };
         Ok(self.op(op, least.into(), most.into(), 0))
     }
 
-    /// The value of a code from `least` to `most`: the rounded quotient of an integer and a constant.
+    /// Returns the value of a raw value from `least` to `most`: the rounded quotient of an integer and a constant.
     fn divided(
         &mut self,
         x: &Number,
@@ -695,7 +696,7 @@ impl Writer<'_> {
         round: Round,
         (least, most): (BigInt, BigInt),
     ) -> Result<Number, String> {
-        let Number::Of { whole, unit, offset, .. } = x else { return Err("a quotient of a constant".to_owned()) };
+        let Number::Of { whole, unit, offset, .. } = x else { return Err("the dividend is constant".to_owned()) };
         let (gain, bias) = (ratio(unit, &step.scale), &ratio(offset, &step.scale) + &Rational::from(step.zero.clone()));
         let divisor = gain.denominator().lcm(&bias.denominator());
         let numerator_of = |x: &Rational| (x * &Rational::from(divisor.clone())).numerator();
@@ -706,7 +707,7 @@ impl Writer<'_> {
         Ok(numbered(count, step.scale.clone(), step.value(&least)))
     }
 
-    /// The rounded quotient of an integer and a constant.
+    /// Returns the rounded quotient of an integer and a constant.
     fn rounded_quotient(&mut self, x: &Whole, divisor: &BigInt, round: Round) -> Result<Whole, String> {
         let (negative, positive) = match round {
             Round::HalfEven => {
@@ -750,13 +751,13 @@ impl Writer<'_> {
     ) -> Result<Whole, String> {
         let steps = (last - first).abs();
         if steps > BigInt::from(MAX_COMPARISONS) {
-            return Err(format!("a quantiser of {steps} steps"));
+            return Err(format!("a quantiser with {steps} steps, above the limit"));
         }
         let count = |v: &BigInt| (at(v) - first).abs();
         let mut bits = Vec::new();
         let mut passed = BigInt::ZERO;
         while passed != steps {
-            // The first integer that is beyond this code: bisection, the codes being monotone.
+            // Bisects for the first integer beyond this raw value, as raw values are monotone.
             let (mut below, mut beyond) = (whole.low.clone(), whole.high.clone());
             while &beyond - &below > BigInt::one() {
                 let middle: BigInt = (&below + &beyond) >> 1;
@@ -793,8 +794,8 @@ impl Writer<'_> {
         let from_last = *round == Round::HalfEven && first.is_odd() && last.is_even();
         let mut start = if from_last { last } else { first }.clone();
         let (mut round, dropped) = (*round, frac as u32);
-        // Counted is what rises: `round((whole * factor + summand) / 2^dropped) - start`, of the negative by the mode's
-        // mirror image.
+        // The count must increase: it is `round((whole * factor + summand) / 2^dropped) - start`, or that of the
+        // negative with the mirrored rounding mode.
         if factor.is_negative() != from_last {
             (factor, summand, start, round) = (-factor, -summand, -start, round.mirrored());
         }
@@ -810,7 +811,7 @@ impl Writer<'_> {
             let count = self.line(&rounded, &BigInt::one(), &-start)?;
             return Ok(Some((self.within(&count, &most)?, from_last)));
         }
-        // A half is met only where the digits below those of the integer are zeros, which a floor does not see.
+        // A tie is possible only if the dropped digits below those of the integer are zeros.
         let mask: BigInt = (BigInt::one() << below) - 1;
         let ties = round == Round::HalfEven && (&summand & mask).is_zero();
         let moved = match round {
@@ -827,8 +828,8 @@ impl Writer<'_> {
         Ok(Some((self.within(&count, &most)?, from_last)))
     }
 
-    /// A floor of `sum / 2^dropped` that was rounded up at halves: where that was one, the number of the other parity
-    /// below.
+    /// Corrects `count`, which is `sum / 2^dropped` rounded half up, to round half to even (to odd with `odd`): after a
+    /// tie with the wrong parity it is decremented.
     fn without_ties(&mut self, sum: &Whole, count: Whole, dropped: u32, odd: bool) -> Result<Whole, String> {
         let (zero, one) = (BigInt::ZERO, BigInt::one());
         let most = (&one << dropped) - 1;
@@ -844,13 +845,14 @@ impl Writer<'_> {
         if odd { self.line(&even, &BigInt::one(), &-BigInt::one()) } else { Ok(even) }
     }
 
-    /// The number from 0 to `most`.
+    /// Returns the integer clamped to 0 and `most`.
     fn within(&mut self, whole: &Whole, most: &BigInt) -> Result<Whole, String> {
         let above = self.not_negative(whole);
         self.limited(&above, most)
     }
 
-    /// The floor of the integer and what the mode adds to it: for integers below zero, and from zero on.
+    /// Returns the integer rounded by dropping bits: the floor of its sum with the mode's summand, which may differ for
+    /// negative integers.
     fn round(&mut self, x: &Whole, dropped: u32, round: Round) -> Result<Whole, String> {
         if dropped == 0 {
             return Ok(x.clone());
@@ -866,7 +868,7 @@ impl Writer<'_> {
             self.whole_sum(&[(x.clone(), one.clone()), (added, one.clone())], &BigInt::ZERO)?
         };
         if round == Round::HalfEven {
-            // A half goes up where the floor is odd.
+            // A tie rounds up if the floor is odd.
             let odd = self.bit(x, dropped);
             moved = self.whole_sum(&[(moved, one.clone()), (odd, one)], &BigInt::ZERO)?;
         }
@@ -879,7 +881,7 @@ impl Writer<'_> {
         self.op(Op::Quantise { x: x.id, shift: x.frac - position as i32 }, BigInt::ZERO, BigInt::one(), 0)
     }
 
-    /// The code, in the type that the port promises: its interval may be narrower than what is known here.
+    /// Appends an output as a raw value in the interval of the port, which may be narrower than the range derived here.
     fn output(&mut self, number: &Number, unit: &Unit, interval: &Interval) -> Result<(), String> {
         let number = self.unclipped(number)?;
         let step = unit.scale.shifted((-interval.frac).into());
@@ -910,7 +912,7 @@ impl Number {
         ratio(&(&last - &first), &step).numerator().bits() < span.bits()
     }
 
-    /// Where every `t` is whole, the code is `t` within its ends.
+    /// Returns the result for a quantiser whose scaled inputs are all integers: the clamped input; `None` for others.
     fn all_whole(&self, step: &Step, codes: &Codes) -> Option<Number> {
         let (Number::Of { unit, offset, ends, .. }, Codes::Round { low, high, .. }) = (self, codes) else {
             return None;
@@ -921,7 +923,7 @@ impl Number {
     }
 }
 
-/// A code; those of a sign as 0 and 1.
+/// Returns a raw value; those of a bipolar quantiser as 0 and 1.
 fn counted(codes: &Codes, code: BigInt) -> BigInt {
     if matches!(codes, Codes::Sign) { (code + 1) / 2 } else { code }
 }
@@ -933,7 +935,7 @@ fn numbered(whole: Whole, unit: Rational, offset: Rational) -> Number {
     Number::Of { whole, unit, offset, ends: (None, None) }
 }
 
-/// Codes with ends beyond every value of the number.
+/// Returns a quantiser whose ends are beyond every value of the number.
 fn endless(x: &Number, round: Round) -> Codes {
     let (a, b) = match x {
         Number::Known(x) => (x.clone(), x.clone()),

@@ -140,7 +140,7 @@ fn negated_roots(model: &Model, sums: &Sums) -> Vec<bool> {
     let (mut negated, mut plain) = (is_read.clone(), is_read.clone());
     for (j, out) in model.outputs().iter().enumerate() {
         let Some(v) = out.source else { continue };
-        // An output that drops low bits reads the number itself.
+        // An output that drops low bits reads the number, not its negative.
         let is_whole = model.kif(v).frac - out.shift <= model.output_kif(j).frac;
         let kind = if out.neg && is_whole { &mut negated } else { &mut plain };
         kind[v.index()] = true;
@@ -160,7 +160,7 @@ fn is_leaf(row: &[(u32, Coefficient)]) -> bool {
     matches!(row, [(_, Coefficient { mantissa: 1, .. })])
 }
 
-/// Plans of the rows of a group, or of their negatives; `None` if the adders that exist take no more LUTs.
+/// Returns the plans of the rows of a group, or of their negatives; `None` if the existing adders take no more LUTs.
 fn plan_group(model: &Model, group: &Group, is_negated: &[bool], family: LutFamily) -> Option<Vec<RowPlan>> {
     let is_narrow = |&leaf: &ValueId| (1..=MAX_WIDTH).contains(&model.kif(leaf).width());
     let longest = group.rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -249,17 +249,17 @@ struct PartialSum {
 }
 
 impl PartialSum {
-    /// The least value, which is left out.
+    /// Returns the least value, which the table leaves out.
     fn least(&self) -> i128 {
         self.bits.iter().map(|bit| bit.weight.min(0)).sum()
     }
 
-    /// The greatest value.
+    /// Returns the greatest value.
     fn most(&self) -> i128 {
         self.bits.iter().map(|bit| bit.weight.abs()).sum()
     }
 
-    /// The value for each word of the bits, the first bit lowest.
+    /// Returns the value for each word of the bits, the first bit lowest.
     fn entries(&self) -> Vec<i128> {
         let entry = |index: usize| {
             let chosen = self.bits.iter().enumerate().filter(|(place, _)| index >> place & 1 == 1);
@@ -268,7 +268,7 @@ impl PartialSum {
         (0..1usize << self.bits.len()).map(entry).collect()
     }
 
-    /// Bits that are not constant.
+    /// Returns the number of bits that are not constant.
     fn luts(&self) -> u64 {
         let low = self.bits.iter().fold(0, |all, bit| all | bit.weight).trailing_zeros();
         width((0, self.most())) - u64::from(low)
@@ -285,7 +285,7 @@ struct Chains {
     family: LutFamily,
 }
 
-/// Bits of a number between these in two's complement.
+/// Returns the number of bits of a number within these bounds in two's complement.
 fn width((lo, hi): (i128, i128)) -> u64 {
     let bits = |v: i128| 128 - u64::from((if v < 0 { !v } else { v }).leading_zeros());
     bits(lo).max(bits(hi)) + u64::from(lo < 0)
@@ -337,7 +337,7 @@ impl Chains {
         longest - 1 + self.chains.len().next_power_of_two().trailing_zeros()
     }
 
-    /// Number that the first partial sum of a chain contains as well.
+    /// Returns the number that the first partial sum of a chain also contains.
     fn constant_of(&self, chain: usize) -> i128 {
         if chain + 1 == self.chains.len() { self.constant } else { 0 }
     }
@@ -412,7 +412,7 @@ impl PlanWriter<'_, '_, '_> {
         self.rw.push(op, interval, delay, 0.0, self.origin)
     }
 
-    /// The value of the row.
+    /// Returns the value of the row.
     fn row(&mut self) -> ValueId {
         let mut sums: Vec<(ValueId, (i128, i128))> =
             (0..self.chains.chains.len()).map(|chain| self.chain(chain)).collect();
@@ -429,7 +429,7 @@ impl PlanWriter<'_, '_, '_> {
         sums[0].0
     }
 
-    /// The sum of two chains: the narrower one's bits are inverted within the adder.
+    /// Returns the sum of two chains: the adder inverts the bits of the narrower chain.
     fn sum(&mut self, a: (ValueId, (i128, i128)), b: (ValueId, (i128, i128))) -> (ValueId, (i128, i128)) {
         let frac = self.chains.frac;
         // All but the last are unsigned.
@@ -447,7 +447,7 @@ impl PlanWriter<'_, '_, '_> {
         (self.push(Op::Quantise { x, shift: 0 }, sum, frac, false), sum)
     }
 
-    /// The value of a chain, and its range.
+    /// Returns the value of a chain, and its range.
     fn chain(&mut self, index: usize) -> (ValueId, (i128, i128)) {
         let (chains, frac) = (self.chains, self.chains.frac);
         let (chain, start) = (&chains.chains[index], chains.constant_of(index));
@@ -460,7 +460,7 @@ impl PlanWriter<'_, '_, '_> {
         value
     }
 
-    /// A bit of a value as an unsigned number of one bit, and the power of two that it counts.
+    /// Returns a bit of a value as an unsigned number of one bit, and the power of two of its weight.
     fn bit(&mut self, bit: &WeightedBit) -> (ValueId, i32) {
         let kif = self.model.kif(bit.value);
         let (x, frac) = (self.rw.number(bit.value), kif.frac - bit.place as i32);
@@ -470,7 +470,7 @@ impl PlanWriter<'_, '_, '_> {
         }
     }
 
-    /// The table of a partial sum, of which each entry is a function.
+    /// Returns the table of a partial sum; `entry` maps each sum to its entry.
     fn table(&mut self, partial: &PartialSum, frac: i32, entry: impl Fn(i128) -> i128) -> ValueId {
         let bits = &partial.bits;
         let (mut x, point) = self.bit(&bits[0]);

@@ -1,29 +1,31 @@
 //! `demand`: removes bits without readers.
 //!
-//! A backward analysis of which bits of each value can reach an output, kept as one window `lo .. hi` of bit positions
-//! a value (demanded bits as in J. Stephenson, J. Babb, S. Amarasinghe, *Bitwidth Analysis with Application to Silicon
-//! Compilation*, PLDI 2000, section 4). A value whose top bits have no reader gets a narrower, unsigned type: its
-//! readers work modulo a power of two and do not see the difference. Low bits without readers are dropped from its
-//! type; a sum keeps computing their carries, unless all but one of its operands are zero there, where there are none.
+//! A backward analysis of the bits of each value that can reach an output, represented by one window `lo .. hi` of bit
+//! positions for each value (demanded bits as in J. Stephenson, J. Babb, S. Amarasinghe, *Bitwidth Analysis with
+//! Application to Silicon Compilation*, PLDI 2000, section 4). A value whose top bits have no reader gets a narrower,
+//! unsigned type, which does not affect its readers, as they compute modulo a power of two. Low bits without readers
+//! are dropped from the type. A sum still computes the carries of its low bits, unless at most one operand is not zero
+//! there.
 
 use super::facts::{Facts, Known};
 use super::rewrite::rebuild;
 use alir_core::ir::{Model, Op, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval, Kif};
 
-/// Bits `lo .. hi` of a value's code; empty if `hi <= lo`.
+/// Bits `lo .. hi` of a raw integer value; empty if `hi <= lo`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Window {
     lo: i64,
     hi: i64,
 }
 
-/// A position above every bit: the whole number is read, with its sign.
+/// A position above every bit, for a reader of the whole number with its sign.
 const WHOLE: i64 = i64::MAX / 4;
 const NOTHING: Window = Window { lo: WHOLE, hi: -WHOLE };
 
 impl Window {
-    /// The bits of the type that are read. Bits above a signed type are its sign bit, those above an unsigned one none.
+    /// Returns the window within a type. Bits above a signed type are its sign bit; those above an unsigned type are
+    /// zero.
     fn within(self, kif: Kif) -> Window {
         let width = i64::from(kif.width());
         if self.lo >= self.hi || width == 0 {
@@ -60,23 +62,23 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     })
 }
 
-/// The interval of the demanded bits, if they are fewer than the type has.
+/// Returns the interval of the demanded bits; `None` if all bits of the type are demanded.
 fn narrowed(kif: Kif, window: Window, op: &Op) -> Option<Interval> {
     let width = i64::from(kif.width());
     let hi = window.hi;
-    // The resolution of these is part of their meaning.
+    // The semantics of these operations depend on their step.
     let fixed_step = matches!(op, Op::Lookup { .. } | Op::Unary { .. } | Op::Const { .. });
     let lo = if fixed_step { 0 } else { window.lo };
     if hi - lo >= width || (fixed_step && matches!(op, Op::Const { .. })) {
         return None;
     }
-    // What a not does depends on whether its result is signed.
+    // The semantics of `not` depend on the signedness of its result.
     let signed = kif.signed && (hi == width || matches!(op, Op::Unary { op: UnaryBits::Not, .. }));
     let int = i64::from(kif.int) + i64::from(kif.signed) - (width - hi) - i64::from(signed);
     Some(Interval::full(Kif { signed, int: int as i32, frac: kif.frac - lo as i32 }))
 }
 
-/// The window of every value that can reach an output.
+/// Returns the demanded window of every value.
 fn demanded(model: &Model, facts: &Facts) -> Vec<Window> {
     let mut all = vec![NOTHING; model.nodes().len()];
     for (j, out) in model.outputs().iter().enumerate() {
@@ -103,7 +105,7 @@ fn demanded(model: &Model, facts: &Facts) -> Vec<Window> {
     all
 }
 
-/// Adds what the bits `window` of `id` need of its operands.
+/// Adds the bits of operands on which the bits `window` of `id` depend.
 fn operands(model: &Model, facts: &Facts, id: ValueId, window: Window, all: &mut [Window]) {
     let out = i64::from(model.kif(id).frac);
     let frac = |v: ValueId| i64::from(model.kif(v).frac);
@@ -118,7 +120,7 @@ fn operands(model: &Model, facts: &Facts, id: ValueId, window: Window, all: &mut
         }
         Op::Neg { x } => need(*x, Window { lo: 0, hi: window.hi + offset(*x, 0) }),
         Op::AddConst { x, value, shift } => {
-            // The constant's trailing zeros make no carry below them.
+            // The trailing zeros of the constant generate no carry.
             let constant = value.to_i128().map_or(0, |v| i64::from(v.trailing_zeros().min(127)));
             let silent = if value.is_zero() { WHOLE } else { constant - i64::from(*shift) + frac(*x) };
             let by = offset(*x, 0);
@@ -131,7 +133,7 @@ fn operands(model: &Model, facts: &Facts, id: ValueId, window: Window, all: &mut
             sum(model, facts, id, window, &terms, &mut need);
         }
         Op::Mul { a, b } => {
-            // Low bits of a product need the low bits of both; bit k of one needs no bit of the other above.
+            // Low bits of a product depend only on the low bits of both factors.
             let top = window.hi + frac(*a) + frac(*b) - out;
             need(*a, Window { lo: 0, hi: top });
             need(*b, Window { lo: 0, hi: top });
@@ -146,7 +148,7 @@ fn operands(model: &Model, facts: &Facts, id: ValueId, window: Window, all: &mut
                 need(v, Window { lo: (window.lo + by).max(0), hi: window.hi + by });
             }
             let kif = model.kif(*cond);
-            // Narrowing would change which bit is the top bit: every bit from the lowest demanded one up is read.
+            // Narrowing would change the top bit, so every bit from the lowest demanded one up is demanded.
             need(*cond, Window { lo: (i64::from(kif.width()) - 1).max(0), hi: WHOLE });
         }
         Op::Lookup { x, .. } | Op::Unary { op: UnaryBits::Any | UnaryBits::All, x } => {
@@ -162,7 +164,7 @@ fn operands(model: &Model, facts: &Facts, id: ValueId, window: Window, all: &mut
     }
 }
 
-/// Marks the bits that a sum needs of its terms (value, shift, subtracted).
+/// Adds the bits of the terms (value, shift, subtracted) on which a sum depends.
 fn sum(
     model: &Model,
     facts: &Facts,
@@ -184,7 +186,7 @@ fn sum(
     let silent: Vec<i64> = terms.iter().map(silent_below).collect();
     for (k, &(v, shift, neg)) in terms.iter().enumerate() {
         let by = i64::from(model.kif(v).frac) - i64::from(shift) - out;
-        // No carry is made below the point where the others begin; a subtracted term borrows there all the same.
+        // An added term generates no carry below the bits of all other terms; a subtracted term generates a borrow.
         let others = silent.iter().enumerate().filter(|&(i, _)| i != k).map(|(_, &s)| s).min().unwrap_or(WHOLE);
         let lo = if neg { -WHOLE } else { window.lo.min(others) };
         need(v, Window { lo: (lo + by).max(0), hi: window.hi + by });

@@ -25,7 +25,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The only value.
+    /// Returns the range of one value.
     pub(super) fn exactly(v: i128) -> Range {
         Range { lo: v, hi: v, zeros: v.trailing_zeros() }
     }
@@ -45,13 +45,13 @@ impl Range {
         if lo == hi { Range::exactly(lo) } else { Range { lo, hi, zeros } }
     }
 
-    /// Itself if negating and adding a few such ranges cannot overflow.
+    /// Returns the range if negating and adding a few such ranges cannot overflow.
     fn bounded(self) -> Option<Range> {
         const BOUND: i128 = 1 << 122;
         (self.lo > -BOUND && self.hi < BOUND).then_some(self)
     }
 
-    /// Everything a type holds; nothing is known of types above 100 bits.
+    /// Returns the range of a type; nothing is known of types above 100 bits.
     pub(super) fn from_kif(kif: Kif) -> Option<Range> {
         let width = kif.width();
         if width > 100 {
@@ -74,12 +74,12 @@ impl Range {
         Range::from_kif(kif).is_none_or(|all| all.lo <= self.lo && self.hi <= all.hi)
     }
 
-    /// The only value, if there is only one.
+    /// Returns the value, if the range has only one.
     pub(super) fn constant(self) -> Option<i128> {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// The codes after `align` from `from` to `to` fractional bits; `None` on overflow.
+    /// Returns the codes after `align` from `from` to `to` fractional bits; `None` on overflow.
     pub(super) fn align(self, from: i64, to: i64) -> Option<Range> {
         if self.constant() == Some(0) {
             return Some(self);
@@ -106,7 +106,7 @@ impl Range {
         }
     }
 
-    /// The ends, if they are small: half the work.
+    /// Returns the ends if they fit into 64 bits, which halves the work.
     fn small(self) -> Option<(i64, i64)> {
         Some((i64::try_from(self.lo).ok()?, i64::try_from(self.hi).ok()?))
     }
@@ -137,8 +137,7 @@ impl Range {
         Range::new(lo, hi, self.zeros.saturating_add(other.zeros)).bounded()
     }
 
-    /// The part inside an interval that holds; all of it if there is none (then nothing is known of the interval
-    /// either).
+    /// Returns the part inside an interval; the whole range if no part is inside (then the interval is unreliable).
     fn within(self, interval: &Interval) -> Range {
         let (Some(min), Some(max)) = (interval.min.to_i128(), interval.max.to_i128()) else { return self };
         let (lo, hi) = (self.lo.max(min), self.hi.min(max));
@@ -156,7 +155,7 @@ impl Range {
         if lo > hi { self } else { Range::new(lo, hi, zeros) }
     }
 
-    /// The smallest range around both.
+    /// Returns the smallest range around both ranges.
     fn join(self, other: Range) -> Range {
         if self == other {
             return self;
@@ -165,7 +164,7 @@ impl Range {
     }
 }
 
-/// A range as it is kept: nearly all have ends of 64 bits, which take a third of the room.
+/// A stored range: nearly all have ends of 64 bits, which take a third of the memory.
 #[derive(Clone, Copy)]
 enum Kept {
     Unknown,
@@ -294,7 +293,7 @@ impl Facts {
         }
     }
 
-    /// A value as a sum, or as an atom that it is `own` multiple of.
+    /// Returns a value as a sum, or as `own` times an atom.
     fn view<'a>(&'a self, v: ValueId, frac: i64, own: &'a [Multiple; 1]) -> Option<View<'a>> {
         match self.forms.get(v) {
             Some(form) => Some(form.view()),
@@ -354,7 +353,7 @@ impl Facts {
         codes
     }
 
-    /// The codes that a value can take; `None` if nothing beyond its type is known.
+    /// Returns the codes that a value can take; `None` if nothing beyond its type is known.
     pub(super) fn range(&self, id: ValueId) -> Option<Range> {
         match self.ranges[id.index()] {
             Kept::Unknown => None,
@@ -504,7 +503,7 @@ impl Facts {
         if found.fits(own) { Some(found) } else { self.range(value) }
     }
 
-    /// The bit a mux looks at, if it never changes.
+    /// Returns the condition bit of a mux, if it never changes.
     pub(super) fn top_bit(&self, model: &Model, cond: ValueId) -> Option<bool> {
         let (kif, r) = (model.kif(cond), self.range(cond)?);
         if kif.is_zero() {
@@ -564,7 +563,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Nothing yet.
+    /// Returns an empty set of facts.
     pub(super) fn nothing(trust: Trust) -> Known {
         Known { trust, whole: None, local: None }
     }

@@ -1,13 +1,13 @@
-//! `linear`: sums of sums are solved again, with fewer adder bits.
+//! `linear`: solves sums of sums again, with fewer adder bits.
 //!
 //! Additions, subtractions, negations and shifts between two non-linear operations compute integer combinations of the
-//! same values: a constant matrix times a vector. The number of adders depends on which partial sums are shared. The
-//! pass recovers the matrix, writes its coefficients in canonical signed digits and shares the most profitable two-term
-//! partial sum again and again: R. I. Hartley, *Subexpression sharing in filters using canonic signed digit
-//! multipliers*, IEEE TCAS-II 43 (1996); the weight by overlapping bits and the bound on adder levels follow C. Sun et
-//! al., *da4ml* (2025), section 3 (a weighting by occurrences alone gained nothing). A group of sums is replaced only
-//! if the result has fewer adder bits and no more adder levels than the file's own. The solver of constant matrices
-//! ([`alir_cmvm`]) tries the same group, and the smaller of both is taken.
+//! same values: a constant matrix times a vector. The number of adders depends on the shared partial sums. The pass
+//! recovers the matrix, represents its coefficients in canonical signed digits, and repeatedly shares the most
+//! profitable two-term partial sum (R. I. Hartley, *Subexpression sharing in filters using canonic signed digit
+//! multipliers*, IEEE TCAS-II 43, 1996). The weight by overlapping bits and the bound on adder levels follow C. Sun et
+//! al., *da4ml* (2025), section 3; a weighting by occurrences alone gained nothing. The solver of constant matrices
+//! ([`alir_cmvm`]) tries the same group, and the smaller result is used. A group of sums is replaced only if the result
+//! has fewer adder bits and no more adder levels than in the file.
 
 use super::facts::{Facts, Known, Range};
 use super::rewrite::{Rewrite, rebuild};
@@ -20,14 +20,14 @@ use std::collections::BinaryHeap;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// Coefficients kept in all; beyond this the pass leaves a program as it is.
+/// Maximum number of coefficients of a program; a program with more is left unchanged.
 const MOST_COEFFICIENTS: usize = 8_000_000;
 /// Digit pairs of all groups together, for each operation of the program and in any case. Groups are solved in the
 /// order of their size as long as this lasts, which keeps the pass linear.
 const PAIRS_PER_OPERATION: usize = 8;
 const SPARE_PAIRS: usize = 1 << 14;
 
-/// Solves every group of sums again and keeps what got smaller.
+/// Solves every group of sums again, and keeps the results that are smaller.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = &*known.whole(model);
     let sums = Sums::find(model, facts)?;
@@ -94,12 +94,12 @@ impl Coefficient {
     fn new(mantissa: i128, exponent: i32) -> Option<Coefficient> {
         let zeros = mantissa.trailing_zeros();
         let mantissa = mantissa >> zeros.min(127);
-        // Beyond this nothing is gained by sharing digits.
+        // Larger coefficients gain nothing by sharing digits.
         (mantissa.unsigned_abs() < 1 << 60 && mantissa != 0)
             .then(|| Coefficient { mantissa: mantissa as i64, exponent: exponent + zeros as i32 })
     }
 
-    /// The sum; `Some(None)` if it is zero, `None` if it is too large.
+    /// Returns the sum; `Some(None)` if it is zero, `None` if it is too large.
     fn plus(self, other: Coefficient) -> Option<Option<Coefficient>> {
         let low = self.exponent.min(other.exponent);
         let (a, b) = (self.exponent - low, other.exponent - low);
@@ -119,7 +119,7 @@ type LeafRow = [(u32, Coefficient); 1];
 
 /// Sums that share values, to be solved together.
 pub(super) struct Group {
-    /// Values that are not sums: what the rows are combinations of.
+    /// Values that are not sums, of which the rows are combinations.
     pub(super) leaves: Vec<ValueId>,
     /// Each wanted sum as combination of leaves (by index into `leaves`).
     pub(super) rows: Vec<Row>,
@@ -134,7 +134,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Where the bits of its leaves lie; `None` if that is not known of all of them.
+    /// Returns the bit positions of the group's leaves; `None` if some are unknown.
     fn spans(&self, model: &Model, facts: &Facts) -> Option<Vec<Span>> {
         self.leaves.iter().map(|&v| facts.range(v).map(|r| Span::new(r, -model.kif(v).frac))).collect()
     }
@@ -147,7 +147,7 @@ impl Group {
             && self.rows == other.rows
     }
 
-    /// Equal for groups that are alike and have these spans of leaves.
+    /// Returns a hash that is equal for equal groups with these spans of leaves.
     fn hash(&self, spans: &[Span]) -> u64 {
         let mut hasher = FxHasher::default();
         (&self.levels, &self.any_sign, &self.rows, spans).hash(&mut hasher);
@@ -164,11 +164,11 @@ impl Group {
 /// Sums of a program, by group.
 pub(super) struct Sums {
     pub(super) groups: Vec<Group>,
-    /// Group and row of each value that somebody else than a sum reads.
+    /// Group and row of each value with a reader that is not a sum.
     pub(super) root: Vec<Option<(usize, usize)>>,
 }
 
-/// Returns the terms of an exact sum; `None` if the operation is none, or if it may wrap or drop bits.
+/// Returns the terms of an exact sum; `None` if the operation is not a sum, or may wrap or drop bits.
 fn terms_of(model: &Model, facts: &Facts, id: ValueId) -> Option<Vec<Term>> {
     let term = |value, shift, neg| Term { value, shift, neg };
     let terms = match &model.node(id).op {
@@ -210,7 +210,7 @@ impl Sums {
             let deepest = terms.iter().map(|t| levels[t.value.index()]).max().unwrap_or(0);
             let is_free = any_sign[id.index()] && matches!(model.node(id).op, Op::Neg { .. });
             bits[id.index()] = if is_free { AdderCost::default() } else { adder_bits(model, facts, id, &terms) };
-            // What is only put side by side takes no time.
+            // A concatenation has no delay.
             let own = if bits[id.index()].bits == 0 { 0 } else { terms.len().next_power_of_two().trailing_zeros() };
             levels[id.index()] = deepest + own;
             for pair in vector.windows(2) {
@@ -266,8 +266,8 @@ impl Sums {
     }
 }
 
-/// Returns, for each value, `true` if only additions of constants read it, perhaps after shifts and negations: `c - x`
-/// takes no more than `c + x`.
+/// Returns `true` for each value that only additions of constants read, perhaps after shifts and negations, as `c - x`
+/// costs no more than `c + x`.
 fn signs_that_do_not_matter(model: &Model) -> Vec<bool> {
     let mut any_sign = vec![true; model.nodes().len()];
     for out in model.outputs() {
@@ -299,7 +299,7 @@ struct Scaled<'a> {
 }
 
 impl<'a> Scaled<'a> {
-    /// A term: the row of its value, or `own` if the value is a leaf.
+    /// Returns the scaled row of a term: the row of its value, or `own` if the value is a leaf.
     fn new(term: &Term, rows: &'a [Option<Row>], own: &'a LeafRow) -> Scaled<'a> {
         let row = rows[term.value.index()].as_deref().unwrap_or(own);
         Scaled { row, shift: term.shift, neg: term.neg }
@@ -310,7 +310,7 @@ impl<'a> Scaled<'a> {
         (leaf, Coefficient { mantissa, exponent: c.exponent + self.shift })
     }
 
-    /// The sum of both; `None` if a coefficient gets too large.
+    /// Returns the sum of two rows; `None` if a coefficient is too large.
     fn plus(self, other: Scaled<'_>) -> Option<Row> {
         let mut sum = Vec::with_capacity(self.row.len() + other.row.len());
         let (mut a, mut b) = (self.row, other.row);
@@ -333,7 +333,7 @@ impl<'a> Scaled<'a> {
     }
 }
 
-/// The terms' rows added up; `None` if a coefficient gets too large. Sorted by leaf.
+/// Returns the sum of the terms' rows, sorted by leaf; `None` if a coefficient is too large.
 fn combine(terms: &[Term], rows: &[Option<Row>]) -> Option<Row> {
     let own = |term: &Term| -> LeafRow { [(term.value.0, Coefficient { mantissa: 1, exponent: 0 })] };
     let (first, rest) = terms.split_first()?;
@@ -359,7 +359,7 @@ fn find(parent: &mut [u32], mut x: u32) -> u32 {
 
 fn union(parent: &mut [u32], a: u32, b: u32) {
     let (a, b) = (find(parent, a), find(parent, b));
-    // The smaller index leads, so that nothing depends on the order of unions.
+    // The smaller index becomes the root, so that the result does not depend on the order of unions.
     let (low, high) = (a.min(b), a.max(b));
     parent[high as usize] = low;
 }
@@ -371,7 +371,7 @@ struct AdderCost {
     luts: u64,
 }
 
-/// Cost of one of the file's sums.
+/// Returns the cost of one of the file's sums in adder bits.
 fn adder_bits(model: &Model, facts: &Facts, id: ValueId, terms: &[Term]) -> AdderCost {
     let equal = |bits: u64| AdderCost { bits, luts: bits };
     let span = |t: &Term| {
@@ -385,7 +385,7 @@ fn adder_bits(model: &Model, facts: &Facts, id: ValueId, terms: &[Term]) -> Adde
     if too_far_apart(spans.iter().copied()) {
         return equal(u64::from(model.kif(id).width()) * (terms.len() as u64 - 1));
     }
-    // A negation costs like a sum; a shift nothing.
+    // A negation costs as much as a sum; a shift is free.
     if let [one] = spans.as_slice() {
         return equal(if one.neg { u64::from(one.width()) } else { 0 });
     }
@@ -436,7 +436,7 @@ impl Span {
         bits(self.lo).max(bits(self.hi)) + u32::from(self.lo < 0)
     }
 
-    /// The sum's span; [`too_far_apart`] was asked before.
+    /// Returns the span of the sum; the caller has checked [`too_far_apart`].
     fn plus(&self, other: &Span) -> Span {
         let low = self.low.min(other.low);
         let ends = |s: &Span| {
@@ -466,7 +466,7 @@ impl Span {
 }
 
 impl Span {
-    /// Bits of the sum above an unsigned operand that is added.
+    /// Returns the number of bits of the sum above an unsigned operand that is added.
     fn bits_above(&self, other: &Span, sum: &Span) -> u64 {
         let ends = [self, other].into_iter().filter(|span| span.lo >= 0 && !span.neg).map(Span::top);
         let upper = sum.low + sum.width() as i32;
@@ -481,7 +481,7 @@ fn too_far_apart(spans: impl Iterator<Item = Span> + Clone) -> bool {
     top - low > 100
 }
 
-/// Canonical signed digits that are not zero: where `3 v` and `v` differ.
+/// Returns the number of non-zero canonical signed digits: positions at which `3 v` and `v` differ.
 fn count_digits(v: i128) -> usize {
     (v ^ (3 * v)).count_ones() as usize
 }
@@ -503,7 +503,7 @@ struct Pattern {
     differ: bool,
 }
 
-/// A pattern in one word, for looking up; `None` if it has no room there.
+/// Returns a pattern as one word, for hashing; `None` if it does not fit.
 fn key(p: Pattern) -> Option<u64> {
     const ROOM: i32 = 1 << 14;
     let fits = p.a < 1 << 24 && p.b < 1 << 24 && (-ROOM..ROOM).contains(&p.shift);
@@ -565,7 +565,7 @@ struct Solution {
 }
 
 impl Solution {
-    /// A graph of adders as a solution, and the levels of each row; `None` if a value leaves 128 bits.
+    /// Converts a graph of adders to a solution, with the levels of each row; `None` if a value exceeds 128 bits.
     fn from_graph(
         spans: &[Span],
         any_sign: &[bool],
@@ -599,13 +599,13 @@ impl Solution {
         Some((solution, levels))
     }
 
-    /// Adder bits of a value's negative.
+    /// Returns the adder bits of the negation of a value.
     fn negation(&self, value: u32) -> u64 {
         negation(&self.values, &self.spans, value)
     }
 }
 
-/// Adder bits of a value's negative.
+/// Returns the adder bits of the negation of a value.
 fn negation(values: &[Value], spans: &[Span], value: u32) -> u64 {
     match values[value as usize] {
         Value::Sum { pattern: p, turned } if p.differ => {
@@ -654,8 +654,8 @@ struct Solver {
 /// Calls of the solver of constant matrices with fewer and fewer levels.
 const ATTEMPTS: usize = 3;
 
-/// Cells of a matrix for each that is not zero beyond which the solver of constant matrices is not asked: it takes time
-/// for all of them, and the windows of a convolution share what the other way finds as well.
+/// Largest ratio of matrix cells to non-zero coefficients for which the solver of constant matrices is used: its time
+/// depends on all cells, and for the windows of a convolution the search of this pass finds the same sharing.
 const CELLS_PER_COEFFICIENT: usize = 8;
 
 /// Solves one group as the solver of constant matrices does, with fewer adder bits than `limit`; `None` if it is too
@@ -682,7 +682,7 @@ fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> 
         let graph = alir_cmvm::solve(&matrix, &inputs, &options).ok()?;
         let report = alir_cmvm::check(&graph, &matrix).ok()?;
         let (solution, levels) = Solution::from_graph(spans, &group.any_sign, &graph, &report)?;
-        // Fewer levels take more bits: nothing is gained by asking for them.
+        // Fewer levels need more bits, so requesting them gains nothing.
         if solution.bits >= limit {
             return None;
         }
@@ -757,7 +757,7 @@ impl Solver {
         u64::from(count - 1) * (2 * overlap + 1)
     }
 
-    /// Counts the pairs, and queues what occurs more than once.
+    /// Counts the pairs, and queues those that occur more than once.
     fn enter<I: Iterator<Item = (Digit, Digit)>>(&mut self, pairs: impl Fn() -> I) {
         let keys = || pairs().filter_map(|(x, y)| Some((key(pattern(x, y).0)?, x, y)));
         let mut seen = Seen::for_about(pairs().size_hint().1.unwrap_or_else(|| pairs().count()));
@@ -776,7 +776,7 @@ impl Solver {
         }
     }
 
-    /// One pair less.
+    /// Decrements the count of a pair.
     fn leave(&mut self, x: Digit, y: Digit) {
         let Some(key) = key(pattern(x, y).0) else { return };
         if let Some(count) = self.counts.get_mut(&key) {
@@ -815,7 +815,7 @@ impl Solver {
             if found.is_empty() {
                 continue;
             }
-            // Each replacement may make the row deeper; take as many as its limit allows.
+            // Each replacement may increase the depth of the row; replaces as many as the limit allows.
             let mut total: u128 = row.iter().map(|d| self.leaves_of_tree(d.value)).sum();
             for (x, y) in found {
                 let cost = |d: &Digit| self.leaves_of_tree(d.value);
@@ -828,7 +828,7 @@ impl Solver {
             }
         }
         if places.len() < 2 {
-            // Too few are left or allowed: never come back to it.
+            // Too few occurrences remain or are allowed, so the pattern is not queued again.
             if let Some(key) = key(p) {
                 self.counts.remove(&key);
             }
@@ -855,7 +855,7 @@ impl Solver {
                 self.rows_of[made as usize].push(r);
             }
         }
-        // All digits of the new value are there: its pairs, each once.
+        // All digits of the new value exist now: counts its pairs, each once.
         let rows = std::mem::take(&mut self.rows);
         let pairs = || {
             fresh.iter().flat_map(|&(r, new)| {
@@ -880,7 +880,7 @@ impl Solver {
         self.values.len() as u32 - 1
     }
 
-    /// Adds up what is left of each row, the cheapest pair first, within the row's levels.
+    /// Adds up the remaining digits of each row, the cheapest pair first, within the levels of the row.
     fn finish_rows(mut self) -> Option<Solution> {
         let mut rows = Vec::with_capacity(self.rows.len());
         for r in 0..self.rows.len() {
@@ -888,8 +888,8 @@ impl Solver {
             row.sort_unstable();
             let limit = self.limits[r].max(self.levels(&row));
             let row = self.added_up(row, limit);
-            // A row that comes out negated needs the difference the other way round, or a negation, unless polarity
-            // turns it.
+            // A row with a negated result needs the reversed difference or a negation, unless the pass `polarity`
+            // changes it.
             if let Some(d) = row
                 && d.neg
                 && !self.any_sign[r]
@@ -949,7 +949,7 @@ impl Solver {
         Pair { bits, deep: deep.min(101), i, j }
     }
 
-    /// Leaves of a full tree of adders as deep as a value's.
+    /// Returns the number of leaves of a full adder tree with the depth of a value.
     fn leaves_of_tree(&self, value: u32) -> u128 {
         1u128 << self.depth[value as usize].min(100)
     }
@@ -966,7 +966,7 @@ struct Pair {
     j: u32,
 }
 
-/// Own delays for new sums: what the file gives its own sums of the same width, on average.
+/// Own delays of new sums: the average delay of the file's sums with the same width.
 pub(super) struct Delays(Vec<f64>);
 
 impl Delays {
@@ -1018,7 +1018,8 @@ impl Writer<'_, '_, '_> {
         // Digits count in units of the leaves' codes; a value's number is in units of its own step.
         let shift = digit.shift;
         let op = match self.solution.values[digit.value as usize] {
-            // The other way round: no longer a path than the difference, and no more bits than its negation.
+            // The reversed difference has no longer path than the difference, and no more bits than the negation of the
+            // difference.
             Value::Sum { pattern: p, turned } if digit.neg && p.differ && !any_sign => {
                 let (a, b) = (self.value(p.a), self.value(p.b));
                 let terms =
@@ -1033,7 +1034,7 @@ impl Writer<'_, '_, '_> {
                     terms => Op::Sum { terms: Box::new(terms) },
                 }
             }
-            // As a negation of its own, which what follows may take in.
+            // A separate negation, which later operations may absorb.
             _ if digit.neg => {
                 let mut x = self.value(digit.value);
                 if shift != 0 {

@@ -18,7 +18,7 @@ use alir_core::num::{Interval, Kif};
 /// A new program under construction, derived from the old one.
 ///
 /// As long as every operation is unchanged, nothing is built: the new program *is* the beginning of the old one. A pass
-/// that changes nothing therefore makes no copy.
+/// without changes therefore copies nothing.
 pub(super) struct Rewrite<'a> {
     old: &'a Model,
     /// Number of processed operations of the old program if all of them are unchanged; `None` after the first change.
@@ -227,7 +227,7 @@ impl<'a> Rewrite<'a> {
             let new = output(out, out.source, &|v| self.number[v.index()]);
             self.builder.output(new);
         }
-        self.builder.finish().unwrap_or_else(|p| panic!("a pass made an invalid program: {}", p[0]))
+        self.builder.finish().unwrap_or_else(|p| panic!("a pass built an invalid program: {}", p[0]))
     }
 }
 

@@ -1,16 +1,16 @@
 //! `signs`: moves a negation under a control bit into the sum that reads the value.
 //!
-//! `|x|`, a product with a sign, and `s ? -x : x` in general take an adder for the negation and a multiplexer after
-//! it. A sum that reads the choice needs neither: with `m` the control bit repeated, `-x` is `(x ^ m) + s`, and `a + (s
-//! ? -x : x)` is one carry chain with an exclusive or in front of it, which the LUTs of the chain take, and the control
-//! bit as its carry (the adder-subtractor of every textbook; J.-M. Muller et al., *Handbook of Floating-Point
-//! Arithmetic*, 2nd edition, 2018, chapter 8). A sum of two choices is a choice itself: `(s ? -x : x) + (r ? -y : y)`
-//! is `s ? -t : t` with `t = x + (s ^ r ? -y : y)`, so that of a tree of choices all negations vanish but one.
+//! `|x|`, a product with a sign, and in general `s ? -x : x` need an adder for the negation, and a multiplexer. A sum
+//! that reads the choice needs neither: with `m` as the repeated control bit, `s ? -x : x` is `(x ^ m) + s`, so `a + (s
+//! ? -x : x)` is one carry chain with the control bit as its carry. The exclusive or fits the LUTs of the chain (the
+//! adder-subtractor; J.-M. Muller et al., *Handbook of Floating-Point Arithmetic*, 2nd edition, 2018, chapter 8). A sum
+//! of two choices is also a choice: `(s ? -x : x) + (r ? -y : y)` is `s ? -t : t` with `t = x + (s ^ r ? -y : y)`, so a
+//! tree of choices needs only one negation.
 //!
-//! The carry is a bit below both operands: `{a, 1} + {x ^ m, s}` carries into the lowest bit of the sum exactly if `s`
-//! is set. Every synthesis tool makes one carry chain of it.
+//! The carry is an additional bit below both operands: `{a, 1} + {x ^ m, s}` carries into the lowest bit of the sum
+//! exactly if `s` is set. Synthesis tools implement it as one carry chain.
 //!
-//! Only sums that neither wrap nor drop bits are changed, and only choices that nothing else reads.
+//! Only sums that neither wrap nor drop bits are changed, and only choices with a single reader.
 
 use super::facts::{Facts, Known, Range, is_negative};
 use super::rewrite::{Rewrite, rebuild};
@@ -18,10 +18,10 @@ use alir_core::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval};
 use rustc_hash::FxHashMap;
 
-/// Fewest bits of a value that is negated: the magnitude of a narrower one is a function of its bits.
+/// Smallest width of a value in a choice: a narrower choice is cheaper as a function of its bits.
 const FEWEST_BITS: u32 = 5;
 
-/// Takes choices of sign into the sums that read them.
+/// Merges choices of signs into the sums that read them.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let plan = Plan::new(model, known.whole(model));
     if !plan.signed.contains(&true) {
@@ -31,7 +31,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     rebuild(model, |rw, id| plan.decide(rw, &mut controls, id))
 }
 
-/// A value `x` that is chosen negated where the top bit of `cond` is set (`-x` where it is not, if `inverted`).
+/// Choice of a sign: `-x` if the top bit of `cond` is set, otherwise `x`; the reverse if `inverted`.
 #[derive(Clone, Copy)]
 struct Choice {
     cond: ValueId,
@@ -47,7 +47,7 @@ struct Operand {
     neg: bool,
 }
 
-/// Sign of a value: negative if an odd number of the control bits is set, the other way round if `inverted`.
+/// Sign of a value: negative if an odd number of the control bits is set; the reverse if `inverted`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Sign {
     /// Values of the old program whose top bits are the control bits, ascending, each once.
@@ -79,13 +79,13 @@ impl Sign {
 struct Plan<'a> {
     model: &'a Model,
     facts: &'a Facts,
-    /// Choices that one operation reads.
+    /// Choices with a single reader.
     choices: Vec<Option<Choice>>,
     /// Operands of the sums that neither wrap nor drop bits.
     sums: Vec<Option<[Operand; 2]>>,
-    /// `true` if the value is computed without its sign, which the one sum that reads it applies.
+    /// `true` if the value is computed without its sign, which its only reader, a sum, applies.
     signed: Vec<bool>,
-    /// The choice whose sign each such value has: itself, or that of a sum's first operand.
+    /// For each such value, the choice with its sign: the value itself, or the choice of a sum's first operand.
     source: Vec<ValueId>,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Plan<'a> {
                 plan.signed[a.value.index()] = first;
                 plan.signed[b.value.index()] = second;
             } else if second && first && !b.neg && model.kif(b.value).width() < model.kif(a.value).width() {
-                // One of two operands needs a negation of its own: the narrower one.
+                // One of the two operands needs a separate negation, which is cheaper for the narrower one.
                 plan.signed[a.value.index()] = true;
             } else if second {
                 plan.signed[b.value.index()] = true;
@@ -162,7 +162,7 @@ impl<'a> Plan<'a> {
         (plain.fits(own) && turned.fits(own) && turned.fits(of_negative)).then_some(Choice { cond, x, inverted })
     }
 
-    /// Returns the sign that a value of the old program has and its replacement lacks.
+    /// Returns the factor between a value of the old program and its replacement.
     fn sign(&self, id: ValueId) -> Sign {
         if !self.signed[id.index()] {
             return Sign::default();
@@ -207,7 +207,7 @@ impl<'a> Plan<'a> {
         }
         let mask = controls.mask(rw, self.model, sign, origin);
         let wires = |rw: &mut Rewrite<'_>, op, interval| rw.push(op, interval, 0.0, 0.0, origin);
-        // Places of the lowest bits, as numbers of fractional bits.
+        // Positions of the lowest bits, as numbers of fractional bits.
         let q_frac = rw.kif(q).frac;
         let (low, p_low) = (q_frac - second.shift, rw.kif(p).frac - first.shift);
         let repeated = wires(rw, Op::Quantise { x: mask, shift: -q_frac }, Interval::new(-1, 0, q_frac));
@@ -221,13 +221,13 @@ impl<'a> Plan<'a> {
             |rw: &mut Rewrite<'_>, at: i32| wires(rw, Op::Quantise { x: mask, shift: -at }, Interval::new(0, 1, at));
         let p_interval = rw.node(p).interval.scaled(first.shift);
         if low > p_low {
-            // The first operand has no bit where the carry goes.
+            // The first operand has no bit at the position of the carry.
             let carry = bit(rw, low);
             let with = p_interval.plus(&Interval::new(0, 1, low));
             let with = wires(rw, two_terms([(p, first.shift, false), (carry, 0, false)]), with);
             return rw.replace(id, two_terms([(with, 0, false), (flipped, second.shift, false)]), interval);
         }
-        // Bits below the carry bypass the sum.
+        // Bits below the carry are not part of the sum.
         let below = (p_low > low).then(|| {
             let top = num_bigint::BigInt::from(1) << (p_low - low);
             let rest = Interval::new(0, top - 1u32, p_low);
@@ -303,7 +303,7 @@ fn operands(op: &Op) -> Option<[Operand; 2]> {
     }
 }
 
-/// A sum of two terms (value, shift, `true` if negated), the first of which is not negated.
+/// Returns a sum of two terms (value, shift, `true` if negated); the first one is not negated.
 fn two_terms([a, b]: [(ValueId, i32, bool); 2]) -> Op {
     use alir_core::ir::Term;
     if a.1 == 0 {
@@ -338,7 +338,7 @@ impl Controls {
             let (&last, others) = sign.conds.split_last().expect("a control bit");
             let kif = model.kif(last);
             let x = rw.typed(last);
-            // The top bit, moved to the place of the ones, in a type of one bit with a sign.
+            // The top bit, shifted to weight one, in a signed type of one bit.
             let shift = kif.frac - (kif.width() as i32 - 1);
             let mask = rw.push(Op::Quantise { x, shift }, bit.clone(), 0.0, 0.0, origin);
             if others.is_empty() {
@@ -422,12 +422,12 @@ mod tests {
             before += count(&model, "neg");
             left += count(&applied(&model), "neg");
         }
-        assert!(left * 6 < before, "{left} of {before} negations are left");
+        assert!(left * 6 < before, "{left} of {before} negations remain");
     }
 
     #[test]
     fn differences_both_ways_are_a_choice() {
-        // Sums of absolute differences, as motion estimation has them.
+        // Sums of absolute differences, as in motion estimation.
         let model = program(&vec![Interval::new(0, 255, 0); 8], |b, v| {
             let magnitudes: Vec<ValueId> = v
                 .chunks(2)

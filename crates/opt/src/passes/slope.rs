@@ -1,12 +1,12 @@
-//! `slope`: a table of a straight line, `t[x] = (a x + b) >> k`, becomes sums.
+//! `slope`: replaces the table of a straight line, `t[x] = (a x + b) >> k`, by sums.
 //!
-//! A line of any slope that was rounded down to the table's step is found again among those of small `k`: the words fix
-//! the slope to within two steps over the table's length, and of the few `a` left (the digital straight lines of I.
-//! Debled-Rennesson, J.-P. Reveillès, *A linear algorithm for segmentation of digital curves*, 1995, with a power of
-//! two as denominator) that with the cheapest sums is taken: adders for the signed digits of `a` and for `b`, which is
-//! free within bounds. Every word is compared, so nothing is approximated. The table stays unless a fifth of its LUTs,
-//! whole or split, is saved, as [`super::split`] estimates them, against the bits of the adders. By name only: `prove`
-//! does not decide a long table of an inner value in time. The sums together take as long as the lookup did.
+//! The words determine the slope to within two steps over the length of the table. Among the few possible `a` for small
+//! `k` (digital straight lines: I. Debled-Rennesson, J.-P. Reveillès, *A linear algorithm for segmentation of digital
+//! curves*, 1995, with a power of two as denominator), the pass selects the one with the cheapest sums: adders for the
+//! signed digits of `a`, and for `b`, which can be chosen within bounds. It compares every word, so the result is
+//! exact. A table is replaced only if the bits of the adders are at least a fifth less than its LUTs, whole or split,
+//! as [`super::split`] estimates them. The pass runs only by name, as `prove` cannot decide a long table of an inner
+//! value in time. The sums together have the delay of the lookup.
 
 use super::facts::Known;
 use super::linear::signed_digits;
@@ -18,14 +18,14 @@ use alir_core::num::{Code, Interval};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// Fewest words of a line.
+/// Smallest number of words of a replaced table.
 const FEWEST_WORDS: usize = 16;
-/// Bits of the denominator beyond those of the table's length.
+/// Number of bits by which the denominator may exceed the table's length.
 const FINER: u32 = 4;
 /// Largest magnitude of a word, so that sums fit.
 const LARGEST: i32 = 1 << 29;
 
-/// Makes sums of every straight table that gets smaller by it.
+/// Replaces every table of a straight line by sums if these are cheaper.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = known.whole(model);
     let mut lines: FxHashMap<(i128, Vec<i32>), Option<Line>> = FxHashMap::default();
@@ -47,7 +47,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
 }
 
 impl Reached {
-    /// Returns `true` if the steps from word to word differ by no more than one, as those of a rounded line.
+    /// Returns `true` if the differences between neighbouring words differ by at most one, as on a rounded line.
     fn is_nearly_straight(&self) -> bool {
         let mut steps = self.values.windows(2).map(|w| i64::from(w[1]) - i64::from(w[0]));
         let Some(first) = steps.next() else { return false };
@@ -60,23 +60,24 @@ impl Reached {
     }
 }
 
-/// `(a x + b) >> drop`.
+/// Line `(a x + b) >> drop`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Line {
-    /// Places and signs of the digits of `a`, in the order in which they are added.
+    /// Positions and signs of the digits of `a`, in the order of addition.
     digits: Vec<(u32, bool)>,
     b: i128,
     drop: u32,
 }
 
 impl Line {
-    /// The cheapest line through all words, if it is cheaper than the table by a fifth.
+    /// Returns the cheapest line through all words; `None` unless it is a fifth cheaper than the table.
     fn best(reached: &Reached) -> Option<Line> {
         let steps = reached.values.len() as i128 - 1;
         let rise = i128::from(*reached.values.last()?) - i128::from(*reached.values.first()?);
         let mut best: Option<(u32, Line)> = None;
         for drop in 0..=steps.ilog2() + 1 + FINER {
-            // Steeper than from above the first word to the last, less steep than from the first to above the last.
+            // Bounds of the slope: from just above the first word to the last, and from the first to just above the
+            // last.
             let least = ((rise - 1) << drop).div_euclid(steps) + 1;
             let most = (((rise + 1) << drop) - 1).div_euclid(steps);
             for a in (least..=most).filter(|&a| a != 0) {
@@ -98,7 +99,7 @@ impl Line {
     }
 
     fn new(mut digits: Vec<(u32, bool)>, b: i128, drop: u32) -> Line {
-        // A sum that begins with no constant begins with something that is added.
+        // A sum without a constant must begin with a term that is added.
         if b == 0
             && let Some(first) = digits.iter().position(|&(_, neg)| !neg)
         {
@@ -107,7 +108,7 @@ impl Line {
         Line { digits, b, drop }
     }
 
-    /// Returns `true` if the sum begins with its constant: not if the first term is used directly.
+    /// Returns `true` if the sum begins with its constant; otherwise the first term is used directly.
     fn begins_with_constant(&self) -> bool {
         self.b != 0 || self.digits[0].1
     }
@@ -116,7 +117,7 @@ impl Line {
     fn sums(&self, reached: &Reached) -> Vec<(i128, i128, u32)> {
         let (first, last) = (reached.first, reached.first + reached.values.len() as i128 - 1);
         let mut sums = Vec::with_capacity(self.digits.len());
-        // Places below the lowest bit of either operand are wires.
+        // Bits below the lowest bit of one operand are wires.
         let (mut lo, mut hi) = (self.b, self.b);
         let mut lowest = if self.b == 0 { u32::MAX } else { self.b.trailing_zeros() };
         for (i, &(place, neg)) in self.digits.iter().enumerate() {
@@ -132,7 +133,7 @@ impl Line {
         sums
     }
 
-    /// LUTs: one for each bit of the adders.
+    /// Returns the cost in LUTs: one for each bit of the adders.
     fn cost(&self, reached: &Reached) -> u32 {
         self.sums(reached).iter().map(|&(_, _, bits)| bits).sum()
     }
@@ -149,7 +150,7 @@ impl Line {
             rw.push(Op::Const { value: Code::from(&b) }, Interval::new(b.clone(), b, frac), 0.0, 0.0, origin)
         });
         for (&(place, neg), &(lo, hi, _)) in self.digits.iter().zip(&sums) {
-            // The operand's code, moved to its place in a sum of finer steps than the table's.
+            // The operand's raw value, shifted to its position in a sum that has a finer step than the table.
             let shift = model.kif(x).frac - frac + place as i32;
             let interval = Interval::new(BigInt::from(lo), BigInt::from(hi), frac);
             sum = Some(match (sum, neg) {
@@ -163,8 +164,8 @@ impl Line {
     }
 }
 
-/// The `b` with which `(a x + b) >> drop` is every word, if there is one: zero if possible, or that with the most
-/// trailing zeros.
+/// Returns a `b` with which `(a x + b) >> drop` equals every word: zero if possible, otherwise the one with the most
+/// trailing zeros; `None` if there is none.
 fn offset(reached: &Reached, a: i128, drop: u32) -> Option<i128> {
     let (mut lo, mut hi) = (i128::MIN, i128::MAX);
     for (code, &value) in (reached.first..).zip(&reached.values) {
@@ -177,7 +178,7 @@ fn offset(reached: &Reached, a: i128, drop: u32) -> Option<i128> {
     if lo <= 0 && hi >= 0 {
         return Some(0);
     }
-    // The coarsest step of which a multiple lies between both.
+    // The coarsest step with a multiple between the bounds.
     (0..=drop.max(40)).rev().find_map(|zeros| {
         let b = -((-lo) >> zeros) << zeros;
         (b <= hi).then_some(b)
@@ -224,10 +225,10 @@ mod tests {
                 assert!((line.first..).zip(&line.values).all(|(x, &v)| value(x) == v));
                 Some(())
             };
-            // Whether or not it is worth it, there is a line of this slope.
+            // A line of this slope exists, even if it is not cheaper.
             assert!(offset(&line, a, drop as u32).is_some());
             lines += u32::from(reads(&line).is_some());
-            // A word off the line: no line, or another one that is as right.
+            // With one changed word there is no line, or another one through all words.
             let at = 1 + rng.below(line.values.len() as u64 - 2) as usize;
             line.values[at] += if rng.below(2) == 0 { 1 } else { -1 };
             if line.is_nearly_straight() {

@@ -47,7 +47,7 @@ fn earliest_within(graph: &Graph, limit: i64, most: u32, labels: &mut Labels) ->
         if length > limit {
             extent.next = extent.next.min(length);
             stage += 1;
-            length = graph.arrive_alone(v, &mut labels.path);
+            length = graph.sole_predecessor(v, &mut labels.path);
         }
         extent.stages = extent.stages.max(stage);
         extent.longest = extent.longest.max(length);
@@ -69,7 +69,7 @@ pub(super) fn latest(graph: &Graph, limit: i64, stages: u32, labels: &mut Labels
         let mut stage = graph.succs(v).iter().map(|&w| labels.stage[w as usize]).min().unwrap_or(stages);
         if graph.leave(v, stage, &labels.stage, &mut labels.path) > limit {
             stage -= 1;
-            graph.leave_alone(v, &mut labels.path);
+            graph.sole_successor(v, &mut labels.path);
         }
         if v == 0 {
             // The outside world is where it is, in stage 1.

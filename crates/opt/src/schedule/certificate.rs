@@ -1,10 +1,10 @@
-//! Proof that a schedule has the fewest register bits, or of its largest distance from that, and its checker.
+//! Certificates of lower bounds on the register bits of schedules, and their checker.
 //!
-//! A certificate is a solution of the dual program: a multiplier, not negative, for each of some inequalities that
-//! every legal schedule keeps, whatever registers of DSPs it uses. Added up with their multipliers they leave `cost >=
-//! constant + sum r[j] * stage[j]`, and since no schedule can be earlier than the earliest or later than the latest,
-//! that is a number. The checker ([`check_certificate`]) looks at each inequality by itself, computes earliest and
-//! latest stages on its own, and adds in 128-bit integers. It shares no code with the search.
+//! A certificate is a solution of the dual linear program: non-negative multipliers of inequalities that every legal
+//! schedule satisfies, for any use of DSP registers. The weighted sum of the inequalities is `cost >= constant + sum
+//! r[j] * stage[j]`, and the earliest and latest stage of each operation bound this sum from below. The checker
+//! ([`check_certificate`]) verifies each inequality separately, computes earliest and latest stages independently, and
+//! adds in 128-bit integers. It shares no code with the search.
 
 use super::delay::Delay;
 use super::goal::Goal;
@@ -19,28 +19,28 @@ use std::collections::BTreeSet;
 /// Multipliers of inequalities, and the lower bound that they prove.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Certificate {
-    /// The second operation is not before the first, because it uses it (perhaps through wiring).
+    /// The second operation is not before the first, because it depends on it (perhaps through wiring).
     pub order: Vec<(ValueId, ValueId, i64)>,
     /// The second operation is at least one stage after the first, because a path between them is too long.
     pub path: Vec<(ValueId, ValueId, i64)>,
-    /// The reader is not after the last use of the class of this index in [`Uses::classes`].
+    /// The reader is not after the last use of the class with this index in [`Uses::classes`].
     pub last_use: Vec<(u32, Reader, i64)>,
-    /// The [`super::Edge`] of this number is not too early (`false`) or not too late (`true`).
+    /// The [`super::Edge`] with this index is not too early (`false`) or not too late (`true`).
     pub edge: Vec<(u32, bool, i64)>,
     /// The reader is not before the root of the class; one of the two is an edge of a DSP.
     pub held: Vec<(u32, Reader, i64)>,
-    /// The register bits of no legal schedule count less than this, input registers included.
+    /// Lower bound of the weighted register bits of all legal schedules, including input registers.
     pub lower_bound: u64,
 }
 
 /// Relative slack of comparisons: section 3 of the specification, "Delays".
 const SLACK: f64 = 1e-9;
 
-/// Checks that a certificate proves its lower bound for every schedule of these stages that keeps the goal's bound on
-/// delays (which has to be there).
+/// Checks that a certificate proves its lower bound for every schedule with the goal's number of stages and bound on
+/// delays, both of which are required.
 ///
 /// # Errors
-/// What is wrong with it, of severity [`Severity::Bug`].
+/// The defect of the certificate, with severity [`Severity::Bug`].
 pub fn check_certificate(
     model: &Model,
     delay: &dyn Delay,
@@ -54,22 +54,22 @@ pub fn check_certificate(
             ..Diagnostic::error("E0591", Place::Whole, format!("the proof of the register bits is wrong: {message}"))
         })
     };
-    let judge = Judge::new(model, delay, goal, uses).map_err(wrong)?;
-    // An empty certificate proves that the number of bits is not negative, and that input registers and those after the
-    // outputs exist.
+    let checker = Checker::new(model, delay, goal, uses).map_err(wrong)?;
+    // An empty certificate proves a lower bound of zero; the registers of inputs and outputs are added to the bound.
     let mut edges = if goal.register_inputs { uses.input_bits() } else { 0 };
     if goal.register_outputs {
         let shown = uses.all_bits().iter().filter(|c| uses.readers(c).contains(&Reader::Port));
         edges += shown.map(|c| u64::from(c.bits)).sum::<u64>();
     }
-    let proved = judge.proved(uses, certificate).map_err(wrong)?.max(0) + i128::from(edges) * i128::from(uses.weight());
+    let proved =
+        checker.proved(uses, certificate).map_err(wrong)?.max(0) + i128::from(edges) * i128::from(uses.weight());
     if i128::from(certificate.lower_bound) > proved {
         return Err(wrong(format!("it claims {} and proves {proved}", certificate.lower_bound)));
     }
     Ok(())
 }
 
-/// The earliest stage that reads a point, and the longest path from the point to the end of that stage.
+/// Earliest stage that reads a point, and the longest path from the point to the end of this stage.
 #[derive(Clone, Copy, Default)]
 struct FirstRead {
     stage: Option<i128>,
@@ -86,28 +86,28 @@ impl FirstRead {
     }
 }
 
-struct Judge<'a> {
+struct Checker<'a> {
     model: &'a Model,
     paths: Cow<'a, Paths>,
     bound: f64,
     stages: i128,
     /// Earliest and latest stage of each operation; `None` if no output depends on it.
     window: Vec<Option<(i128, i128)>>,
-    /// Earliest and latest place of each edge of a DSP.
+    /// Earliest and latest stage of each edge of a DSP.
     edges: Vec<(i128, i128)>,
     own: Vec<f64>,
-    /// Operations that make or read bits; the others are wiring.
+    /// `true` for operations that generate or read bits; the others are wiring.
     gates: Vec<bool>,
 }
 
-impl<'a> Judge<'a> {
-    fn new(model: &'a Model, delay: &'a dyn Delay, goal: &Goal, uses: &Uses) -> Result<Judge<'a>, String> {
+impl<'a> Checker<'a> {
+    fn new(model: &'a Model, delay: &'a dyn Delay, goal: &Goal, uses: &Uses) -> Result<Checker<'a>, String> {
         let (Some(stages), Some(bound)) = (goal.stages, goal.max_stage_delay) else {
-            return Err("it speaks of no number of stages or no bound".to_owned());
+            return Err("the goal has no number of stages or no bound".to_owned());
         };
         let paths = delay.paths(model);
         let own = model.ids().map(|id| paths.own_delay(id)).collect();
-        let mut judge = Judge {
+        let mut checker = Checker {
             model,
             paths,
             bound,
@@ -117,13 +117,13 @@ impl<'a> Judge<'a> {
             own,
             gates: gates(model, uses),
         };
-        judge.window = judge.windows(goal);
-        judge.edges = judge.edge_windows(uses)?;
-        Ok(judge)
+        checker.window = checker.windows(goal);
+        checker.edges = checker.edge_windows(uses)?;
+        Ok(checker)
     }
 
-    /// Earliest and latest places of edges: from those of their operations, and no product leaves after a reader's
-    /// latest stage, no factor enters before the earliest of what makes it.
+    /// Returns the earliest and latest stages of edges, derived from those of their operations. A product leaves no
+    /// later than the latest stage of any reader, a factor enters no earlier than the earliest stage of its origins.
     fn edge_windows(&self, uses: &Uses) -> Result<Vec<(i128, i128)>, String> {
         let mut edges = Vec::with_capacity(uses.edges().len());
         for edge in uses.edges() {
@@ -194,7 +194,7 @@ impl<'a> Judge<'a> {
         let mut reads = vec![FirstRead::default(); self.paths.len()];
         for element in n..n + self.model.outputs().len() {
             for p in self.paths.points_of(element) {
-                // Negations are in the last stage.
+                // Negations of outputs are in the last stage.
                 self.read(p, self.stages, self.paths.point(p).behind + after_ports, &mut reads);
             }
         }
@@ -202,7 +202,7 @@ impl<'a> Judge<'a> {
             reads[p as usize].note(self.stages, self.paths.point(p).behind + after_ports);
         }
         for id in self.model.ids().rev() {
-            // What no output depends on is in no stage.
+            // Operations on which no output depends have no stage.
             let Some(mut stage) = last[id.index()] else { continue };
             let points = self.paths.points_of(id.index());
             let way = |p: u32, stage: i128, reads: &[FirstRead]| {
@@ -233,13 +233,14 @@ impl<'a> Judge<'a> {
 
     fn window(&self, id: ValueId) -> Result<(i128, i128), String> {
         let window = self.window.get(id.index()).copied().flatten();
-        window.ok_or_else(|| format!("operation {} is in no schedule", id.0))
+        window.ok_or_else(|| format!("operation {} has no stage", id.0))
     }
 
-    /// The lower bound that follows from the multipliers.
+    /// Returns the lower bound that follows from the multipliers.
     fn proved(&self, uses: &Uses, certificate: &Certificate) -> Result<i128, String> {
         let mut total = 0i128;
-        // What multiplies the stage of each operation, and the last use of each class, once all is added up.
+        // Coefficients of the stage of each operation, and of the last use of each class, in the sum of the
+        // inequalities.
         let mut rest = vec![0i128; self.model.nodes().len()];
         let mut rest_of_use = vec![0i128; uses.classes().len()];
         let mut rest_of_edge = vec![0i128; uses.edges().len()];
@@ -276,7 +277,7 @@ impl<'a> Judge<'a> {
         for &(edge, is_latest, m) in &certificate.edge {
             let m = multiplier(m)?;
             let known = uses.edges().get(edge as usize).ok_or_else(|| format!("there is no edge {edge}"))?;
-            // Its place less the stage of its operation is at least `from`, and the negative of that at least `-to`.
+            // The stage of the edge relative to that of its operation is between `from` and `to`.
             let (sign, bound) = if is_latest { (-1, -known.to) } else { (1, known.from) };
             rest_of_edge[edge as usize] -= sign * m;
             rest[known.op.index()] += sign * m;
@@ -311,7 +312,7 @@ impl<'a> Judge<'a> {
                 Root::Edge(edge) => rest_of_edge[edge as usize] -= bits,
             }
             let readers = uses.readers(class);
-            // The only reader is the last use.
+            // A single reader is the last use.
             match readers {
                 [Reader::Op(v)] => {
                     rest[v.index()] += bits + rest_of_use[k];
@@ -345,7 +346,7 @@ impl<'a> Judge<'a> {
         Ok(total)
     }
 
-    /// Returns `true` if `v` uses `u`, directly or through operations that take no time.
+    /// Returns `true` if `v` uses `u`, directly or through operations without a delay.
     fn uses_through_wiring(&self, u: ValueId, v: ValueId) -> bool {
         let mut open = vec![v];
         let mut seen = BTreeSet::new();
@@ -384,7 +385,10 @@ impl<'a> Judge<'a> {
                     Some(&path) if self.is_too_long(path) => {}
                     found => {
                         let path = found.copied().unwrap_or(0.0);
-                        return Err(format!("from operation {} to {} it takes {path}, which is allowed", u.0, v.0));
+                        return Err(format!(
+                            "the path from operation {} to {} takes {path}, which fits a stage",
+                            u.0, v.0
+                        ));
                     }
                 }
             }
@@ -393,10 +397,10 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the longest path from the operands of each operation to a register after `v`, over operations not before
-    /// `first`. The search ends at paths that are too long: too long is as good as longer.
+    /// `first`. The search does not extend paths that are already too long.
     fn longest_to(&self, v: ValueId, first: ValueId) -> FxHashMap<ValueId, f64> {
         let mut longest = FxHashMap::default();
-        // The way from each point.
+        // Longest path from each point.
         let mut ways: FxHashMap<u32, f64> = FxHashMap::default();
         ways.extend(self.paths.points_of(v.index()).map(|p| (p, self.paths.point(p).behind)));
         let mut open = BTreeSet::from([v]);
@@ -442,7 +446,7 @@ fn gates(model: &Model, uses: &Uses) -> Vec<bool> {
     gates
 }
 
-/// The least that `r * x` can be.
+/// Returns the minimum of `r * x` in a window.
 fn least(r: i128, window: (i128, i128)) -> i128 {
     r * if r > 0 { window.0 } else { window.1 }
 }

@@ -1,8 +1,8 @@
 //! Delays of operations.
 //!
-//! The scheduler asks a [`Delay`] for the own delay of every operation and adds the answers up along paths. Three
-//! sources exist: the latency fields of the file ([`LatencyFields`]), a rough rule by widths for files that have none
-//! ([`ByWidth`]), and whatever else implements the trait, such as a device model.
+//! A [`Delay`] provides the own delay of every operation, and the scheduler adds these up along paths. Sources are the
+//! latency fields of the file ([`LatencyFields`]), an approximation by widths for files without such fields
+//! ([`ByWidth`]), and other implementations, such as device models.
 
 use super::paths::Paths;
 use alir_core::ir::{Model, Op, UnaryBits, ValueId};
@@ -10,11 +10,11 @@ use std::borrow::Cow;
 
 /// Source of own delays. Delays are finite and not negative; their unit is that of `--max-stage-delay`.
 pub trait Delay {
-    /// Time from the operation's last operand to its result.
+    /// Returns the time from the operation's last operand to its result.
     fn own_delay(&self, model: &Model, id: ValueId) -> f64;
 
-    /// Time of the negation of output element `j`, asked only where the element has one. It belongs to no operation
-    /// and always happens in the last stage.
+    /// Returns the delay of the negation of output element `j`; called only for elements with one. The negation belongs
+    /// to no operation, and is always in the last stage.
     fn negation_delay(&self, model: &Model, j: usize) -> f64;
 
     /// Returns the delays of paths through consecutive operations: by default the sums of their own delays.
@@ -23,8 +23,8 @@ pub trait Delay {
     }
 }
 
-/// Own delays from the latency fields: section 3 of the specification, "Delays". The fields know no negation of an
-/// output, so it takes no time.
+/// Own delays from the latency fields: section 3 of the specification, "Delays". There is no field for the negation of
+/// an output, so its delay is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LatencyFields;
 
@@ -38,20 +38,20 @@ impl Delay for LatencyFields {
     }
 }
 
-/// Own delays by widths, for files without latencies. The unit is one level of six-input LUTs with the wire after it; a
-/// carry moves through 32 bits of a chain in that time.
+/// Own delays by widths, for files without latencies. The unit is the delay of a six-input LUT and the wire after it,
+/// which is also the delay of 32 bits of a carry chain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByWidth;
 
-/// Carry bits that take as long as one LUT level.
+/// Number of carry bits with the delay of one LUT level.
 const CARRY_BITS_PER_LEVEL: f64 = 32.0;
 
-/// A LUT level and a carry chain.
+/// Returns the delay of a LUT level and a carry chain.
 fn adder(width: u32) -> f64 {
     1.0 + f64::from(width) / CARRY_BITS_PER_LEVEL
 }
 
-/// Levels of a tree with `fan_in` inputs a node over `leaves`.
+/// Returns the number of levels of a tree over `leaves` whose nodes have `fan_in` inputs.
 fn tree_levels(leaves: u32, fan_in: u32) -> u32 {
     let (mut levels, mut left) = (0, leaves);
     while left > 1 {
@@ -61,7 +61,8 @@ fn tree_levels(leaves: u32, fan_in: u32) -> u32 {
     levels
 }
 
-/// A table of this many address bits: one LUT up to six, then half a level a bit (wide multiplexers, then more LUTs).
+/// Returns the delay of a table by address bits: one LUT up to six bits, half a level for each further bit (wide
+/// multiplexers, then more LUTs).
 fn table(address: u32) -> f64 {
     1.0 + f64::from(address.saturating_sub(6)) / 2.0
 }
@@ -80,7 +81,7 @@ impl Delay for ByWidth {
             Op::Sum { terms } => f64::from(tree_levels(terms.len() as u32, 2).max(1)) * adder(kif.width()),
             Op::Relu { x } if !model.kif(*x).signed => 0.0,
             Op::Relu { .. } | Op::Mux { .. } | Op::Unary { op: UnaryBits::Not, .. } | Op::Binary { .. } => 1.0,
-            // Rows of partial products in a tree of adders.
+            // A tree of adders over the rows of partial products.
             Op::Mul { a, b } => match width(a).min(width(b)) {
                 0 => 0.0,
                 rows => 1.0 + f64::from(tree_levels(rows, 2)) * adder(kif.width()),
@@ -96,7 +97,7 @@ impl Delay for ByWidth {
     }
 }
 
-/// The source of delays that a file implies: its latency fields, or widths where it has none.
+/// Returns the source of delays for a file: its latency fields, or widths if it has none.
 pub fn default_delay(model: &Model) -> &'static dyn Delay {
     if model.has_delays() { &LatencyFields } else { &ByWidth }
 }

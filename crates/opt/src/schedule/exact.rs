@@ -90,7 +90,7 @@ pub(super) fn fewest_registers(
     problem.solve(cost, stages, effort / 5 * 4);
     let (mut multipliers, mut lower_bound) = problem.proof(cost, stages, windows);
     if lower_bound < problem.best.0 {
-        problem.hurry(cost, stages, effort);
+        problem.heuristic_phase(cost, stages, effort);
         let mut keep_if_better = |(others, bound)| {
             if bound > lower_bound {
                 (multipliers, lower_bound) = (others, bound);
@@ -100,7 +100,7 @@ pub(super) fn fewest_registers(
         // Little is proved as long as much is left on its way.
         if keep_if_better(problem.proof(cost, stages, windows)) < problem.best.0 / 2 {
             let reasons = &problem.reasons;
-            problem.network.serve_loosely(|arc| reasons[arc] != Reason::Window, effort + effort / 5);
+            problem.network.push_within_slack(|arc| reasons[arc] != Reason::Window, effort + effort / 5);
             keep_if_better(problem.proof(cost, stages, windows));
         }
     }
@@ -322,7 +322,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Makes moves that need not be the best ones, as far as the effort goes.
-    fn hurry(&mut self, cost: &Cost, stages: u32, effort: u64) {
+    fn heuristic_phase(&mut self, cost: &Cost, stages: u32, effort: u64) {
         let mut pairs = Vec::new();
         loop {
             let how = self.network.saturate(effort);
@@ -330,19 +330,19 @@ impl<'a> Problem<'a> {
                 Saturated::Served => return,
                 Saturated::Stuck => {}
                 // Not all that is left is stuck, but who knows.
-                Saturated::Tired => self.network.reach(),
+                Saturated::OutOfBudget => self.network.reach(),
             }
             let before = cost.bits(&self.stage, stages);
             if self.move_around(&mut pairs) {
                 if cost.bits(&self.stage, stages) < before {
-                    self.network.drop_entering_flow();
+                    self.network.clear_inflow();
                     self.network.sort();
                     self.keep_if_better(cost, stages);
                 } else {
                     self.move_reached(-1);
                 }
             }
-            if how == Saturated::Tired {
+            if how == Saturated::OutOfBudget {
                 return;
             }
         }
@@ -426,7 +426,7 @@ impl<'a> Problem<'a> {
             if graph.arrive(v, s, &self.stage, &mut self.path) > self.limit {
                 self.cone.too_far(graph, &self.stage, self.limit, v, pairs);
                 // Later vertices are checked as if a register ended the path here.
-                graph.arrive_alone(v, &mut self.path);
+                graph.sole_predecessor(v, &mut self.path);
             }
         }
         self.network.work += graph.work() + std::mem::take(&mut self.cone.work);

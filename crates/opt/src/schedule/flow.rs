@@ -1,19 +1,19 @@
-//! A flow network whose arcs are inequalities between integer labels, and maximum flow on those that hold tightly.
+//! A flow network whose arcs are inequalities between integer labels, and maximum flow on its tight arcs.
 //!
-//! Node `j` has a label `x[j]`; an arc `i -> j` of gain `g` says `x[j] - x[i] >= g`. Minimising `sum c[j] x[j]` under
-//! such inequalities is a linear program with a totally unimodular matrix; its dual asks for a flow, not negative, of
-//! which `c[j]` arrives at each node, of largest total gain. A flow on tight arcs alone that serves every node proves
-//! the labels best (complementary slackness). Arcs have no capacity, so in the residual graph every tight arc can be
-//! used forwards, and backwards as far as it carries flow.
+//! Node `j` has a label `x[j]`; an arc `i -> j` with gain `g` is the inequality `x[j] - x[i] >= g`. Minimising `sum
+//! c[j] x[j]` under such inequalities is a linear program with a totally unimodular matrix. Its dual is a non-negative
+//! flow of maximum total gain with the net inflow `c[j]` at each node. If a flow on tight arcs alone satisfies the
+//! demand of every node, the labels are optimal (complementary slackness). Arcs have no capacity, so the residual graph
+//! contains every tight arc forwards, and backwards up to its flow.
 //!
-//! The maximum flow is found by preflow-push (A. V. Goldberg, R. E. Tarjan, *A new approach to the maximum flow
-//! problem*, 1988): what is left at a node is pushed one residual arc nearer to what wants it, the farthest first, and
-//! a node from which no arc leads nearer gets a new distance. Now and then all distances are computed again, and where
-//! no node has some distance, what is farther is given up until then (B. V. Cherkassky, A. V. Goldberg, *On
-//! implementing the push-relabel method for the maximum flow problem*, 1997). What cannot be served stays where it was
-//! pushed.
+//! The maximum flow is computed by push-relabel (A. V. Goldberg, R. E. Tarjan, *A new approach to the maximum flow
+//! problem*, 1988): the excess of a node, the most distant first, is pushed along a residual arc to a node that is
+//! nearer to a demand; without such an arc the node gets a new distance. All distances are recomputed from time to time
+//! (global relabelling). If no node has some distance, nodes beyond it are skipped until then (gap heuristic; B. V.
+//! Cherkassky, A. V. Goldberg, *On implementing the push-relabel method for the maximum flow problem*, 1997). Excess
+//! that cannot reach a demand remains at its node.
 
-/// No arc, no distance.
+/// Marks a missing arc or distance.
 const NIL: u32 = u32::MAX;
 
 /// Labels, arcs and flow.
@@ -21,40 +21,40 @@ const NIL: u32 = u32::MAX;
 pub struct FlowNetwork {
     /// Label of each node.
     pub label: Vec<i32>,
-    /// Flow that should still arrive at each node; negative where flow should still leave.
+    /// Demand of each node: inflow that is still required; negative for excess that is still to be sent.
     pub want: Vec<i64>,
     tail: Vec<u32>,
     head: Vec<u32>,
     gain: Vec<i32>,
     flow: Vec<i64>,
-    /// Tight arcs out of each node and into it, of those that were there when they were last sorted.
+    /// Tight arcs out of each node and into it, at the time of the last sort.
     out: Sorted,
     into: Sorted,
-    /// Number of arcs then.
+    /// Number of arcs at the last sort.
     sorted: usize,
-    /// Tight arcs that came later, as lists.
+    /// Tight arcs that were added since the last sort, as lists.
     later_out: Lists,
     later_into: Lists,
-    /// Distance of each node to what wants something, at least 1 for those that can reach it. After a search that got
-    /// stuck: from what is left, for those that it reaches.
+    /// Distance of each node to the nearest demand, at least 1; [`NIL`] if none is reachable. After a search that got
+    /// stuck: not [`NIL`] for nodes that are reachable from excess.
     distance: Vec<u32>,
     queue: Vec<u32>,
-    /// Where the search for arcs goes on, valid if the stamp is that of the present distances.
+    /// Position of the search for arcs at each node, valid if its stamp is that of the current distances.
     current: Vec<Cursor>,
     stamp: Vec<u32>,
     present: u32,
-    /// Nodes with something left, by distance, and the number of all nodes of each distance.
+    /// Nodes with excess by distance, and the number of all nodes of each distance.
     active: Vec<Vec<u32>>,
     count: Vec<u32>,
-    /// No active node is farther than this.
+    /// Upper bound of the distances of active nodes.
     farthest: u32,
-    /// If the last search got stuck and no label has changed since: the number of arcs then.
+    /// Number of arcs when the last search got stuck, if no label has changed since.
     stuck: Option<usize>,
-    /// Arcs looked at so far: the measure of effort.
+    /// Number of arcs examined so far: the unit of the budget.
     pub(super) work: u64,
 }
 
-/// Arcs by node: the other end and the arc, in one run for each node.
+/// Arcs by node: the other end and the arc, in a contiguous range for each node.
 #[derive(Clone, Debug, Default)]
 struct Sorted {
     start: Vec<u32>,
@@ -91,7 +91,7 @@ impl Sorted {
     }
 }
 
-/// Arcs by node as linked lists; an arc's place in `next` is counted from the first that came later.
+/// Arcs by node as linked lists; `next` is indexed from the first arc added since the last sort.
 #[derive(Clone, Debug, Default)]
 struct Lists {
     first: Vec<u32>,
@@ -109,7 +109,7 @@ impl Lists {
     }
 }
 
-/// Where the search goes on at a node.
+/// Position of the search for arcs at a node.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     out: u32,
@@ -128,16 +128,16 @@ struct Step {
 /// Result of [`FlowNetwork::saturate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saturated {
-    /// Nothing is left to send.
+    /// All excess was sent.
     Served,
-    /// The rest cannot be sent.
+    /// The remaining excess cannot reach a demand.
     Stuck,
-    /// The effort is used up.
-    Tired,
+    /// The budget is exhausted.
+    OutOfBudget,
 }
 
 impl FlowNetwork {
-    /// A network of nodes with these labels and without arcs, where nothing has to arrive.
+    /// Returns a network of nodes with these labels, without arcs and demands.
     pub fn new(label: Vec<i32>) -> FlowNetwork {
         let n = label.len();
         let lists = || Lists { first: vec![NIL; n], next: Vec::new() };
@@ -155,17 +155,17 @@ impl FlowNetwork {
         network
     }
 
-    /// Number of arcs.
+    /// Returns the number of arcs.
     pub(super) fn arcs(&self) -> usize {
         self.tail.len()
     }
 
-    /// Flow of an arc.
+    /// Returns the flow of an arc.
     pub fn flow(&self, arc: usize) -> i64 {
         self.flow[arc]
     }
 
-    /// Adds the inequality `label[to] - label[from] >= gain`, which the labels keep.
+    /// Adds the inequality `label[to] - label[from] >= gain`, which the current labels must satisfy.
     pub fn add(&mut self, from: u32, to: u32, gain: i32) {
         debug_assert!(self.label[to as usize] - self.label[from as usize] >= gain);
         let arc = self.tail.len() as u32;
@@ -177,7 +177,7 @@ impl FlowNetwork {
         self.later_into.push(to, arc);
     }
 
-    /// Sorts out which arcs are tight. To be called when labels have changed.
+    /// Collects the tight arcs. Must be called after a change of labels.
     pub fn sort(&mut self) {
         let nodes = self.label.len();
         let (label, tail, head, gain) = (&self.label, &self.tail, &self.head, &self.gain);
@@ -196,11 +196,12 @@ impl FlowNetwork {
         self.label[self.head[a] as usize] - self.label[self.tail[a] as usize] == self.gain[a]
     }
 
-    /// Sends as much as tight arcs can carry until `work` goes beyond `limit`. If it got stuck,
-    /// [`FlowNetwork::is_reached`] then returns which nodes are reachable from nodes with unsent flow.
+    /// Sends as much excess as possible along tight arcs, until `work` exceeds `limit`. If the result is
+    /// [`Saturated::Stuck`], [`FlowNetwork::is_reached`] returns the nodes that are reachable from the remaining
+    /// excess.
     pub fn saturate(&mut self, limit: u64) -> Saturated {
         if self.work > limit {
-            return Saturated::Tired;
+            return Saturated::OutOfBudget;
         }
         if self.tail.len() - self.sorted > self.sorted / 8 {
             let stuck = self.stuck;
@@ -225,14 +226,14 @@ impl FlowNetwork {
             }
             self.push_nearer(limit);
             if self.work > limit {
-                return Saturated::Tired;
+                return Saturated::OutOfBudget;
             }
         }
     }
 
-    /// Sends what is left along any arcs that `is_usable`, tight or not, until `work` goes beyond `limit`: no longer
-    /// the best there is, but a flow, where what is left at a node counts for next to nothing. No search can follow.
-    pub(super) fn serve_loosely(&mut self, is_usable: impl Fn(usize) -> bool, limit: u64) {
+    /// Sends the remaining excess along all arcs that `is_usable`, tight or not, until `work` exceeds `limit`. The
+    /// result is a flow, but not an optimal one. No search may follow.
+    pub(super) fn push_within_slack(&mut self, is_usable: impl Fn(usize) -> bool, limit: u64) {
         self.sort();
         self.out.sort(self.label.len(), &self.tail, &self.head, &is_usable);
         self.into.sort(self.label.len(), &self.head, &self.tail, &is_usable);
@@ -246,9 +247,8 @@ impl FlowNetwork {
         self.want.iter().all(|&want| want >= 0)
     }
 
-    /// Takes back the flow that comes into reached nodes from others: those arcs are not tight once the reached nodes
-    /// have moved.
-    pub(super) fn drop_entering_flow(&mut self) {
+    /// Removes the flow between reached and other nodes, as these arcs are not tight after the reached nodes move.
+    pub(super) fn clear_inflow(&mut self) {
         self.work += self.tail.len() as u64;
         for arc in 0..self.tail.len() {
             let (tail, head) = (self.tail[arc], self.head[arc]);
@@ -260,13 +260,13 @@ impl FlowNetwork {
         }
     }
 
-    /// Returns `true` if the last search for paths, which found none, reached this node.
+    /// Returns `true` if the last search, which got stuck, reached this node.
     pub fn is_reached(&self, node: u32) -> bool {
         self.distance[node as usize] != NIL
     }
 
-    /// Distance of each node, in residual arcs, to the nearest that wants something; whether anybody with something
-    /// left reaches one.
+    /// Computes the distance of each node, in residual arcs, to the nearest demand. Returns `true` if any excess can
+    /// reach one.
     fn find_distances(&mut self) -> bool {
         self.distance.fill(NIL);
         self.count.fill(0);
@@ -289,7 +289,7 @@ impl FlowNetwork {
         self.farthest > 0
     }
 
-    /// Finds out who is reached in residual arcs from the nodes that have something left.
+    /// Marks the nodes that are reachable from excess along residual arcs.
     pub(super) fn reach(&mut self) {
         self.distance.fill(NIL);
         self.queue.clear();
@@ -306,7 +306,8 @@ impl FlowNetwork {
         }
     }
 
-    /// Follows the arcs from number `known` on from who is reached already; whether what is left is stuck as before.
+    /// Extends the reached nodes by the arcs from index `known` on. Returns `true` if the excess still reaches no
+    /// demand.
     fn reach_more(&mut self, known: usize) -> bool {
         self.queue.clear();
         for arc in known..self.tail.len() {
@@ -327,7 +328,7 @@ impl FlowNetwork {
         true
     }
 
-    /// Has these nodes reached too, and all that tight arcs lead to from there.
+    /// Marks these nodes as reached, and all nodes that tight arcs lead to from them.
     pub(super) fn reach_along(&mut self, nodes: impl IntoIterator<Item = u32>) {
         self.stuck = None;
         self.queue.clear();
@@ -350,11 +351,11 @@ impl FlowNetwork {
         self.queue.push(node);
     }
 
-    /// Visits who is new at the other end of residual arcs: out of the node, or into it.
+    /// Visits the unvisited nodes at the other end of residual arcs out of the node, or into it.
     fn visit_all(&mut self, v: u32, distance: u32, out: bool) {
         self.visit_ends(v, distance, out);
         self.visit_later(v, distance, out);
-        // Arcs that point the other way can be used as far as they carry flow.
+        // Arcs in the opposite direction are residual if they carry flow.
         let against = if out { &self.into } else { &self.out };
         let ends = against.arcs(v);
         self.work += ends.len() as u64;
@@ -377,7 +378,7 @@ impl FlowNetwork {
         }
     }
 
-    /// Visits new ends of the tight arcs that have this direction and existed when arcs were sorted.
+    /// Visits unvisited ends of the tight arcs in this direction that existed at the last sort.
     fn visit_ends(&mut self, v: u32, distance: u32, out: bool) {
         let ends = if out { self.out.arcs(v) } else { self.into.arcs(v) };
         self.work += ends.len() as u64;
@@ -389,7 +390,7 @@ impl FlowNetwork {
         }
     }
 
-    /// Visits new ends of the tight arcs that have this direction and were added later.
+    /// Visits unvisited ends of the tight arcs in this direction that were added since the last sort.
     fn visit_later(&mut self, v: u32, distance: u32, out: bool) {
         let later = if out { &self.later_out } else { &self.later_into };
         let mut arc = later.first[v as usize];
@@ -404,7 +405,7 @@ impl FlowNetwork {
         }
     }
 
-    /// Counts a node at its distance, and lists it if it has something left.
+    /// Counts a node at its distance, and makes it active if it has excess.
     fn note(&mut self, v: u32, distance: u32) {
         let at = distance as usize;
         if self.count.len() <= at {
@@ -418,7 +419,7 @@ impl FlowNetwork {
         }
     }
 
-    /// Pushes nearer what is left until all of it is served or stuck, or distances should be computed again.
+    /// Pushes excess towards demands until no node is active, or the distances should be recomputed.
     fn push_nearer(&mut self, limit: u64) {
         let enough = self.work + self.tail.len() as u64 + 6 * self.label.len() as u64;
         // Nodes at this distance or beyond have no path to a sink any more.
@@ -432,7 +433,7 @@ impl FlowNetwork {
         }
     }
 
-    /// Pushes all that is left at a node, and gives it new distances as need be.
+    /// Pushes all excess of a node, and relabels the node if necessary.
     fn discharge(&mut self, v: u32, beyond: &mut u32) {
         if self.stamp[v as usize] != self.present {
             self.stamp[v as usize] = self.present;
@@ -459,12 +460,12 @@ impl FlowNetwork {
             self.distance[v as usize] = farther;
             self.rewind(v);
             self.note(v, farther);
-            // It was put on the list, and goes on from there.
+            // The node was put on the list of active nodes again.
             return;
         }
     }
 
-    /// Sends what is left at `v` to `w`, as far as the arc allows.
+    /// Sends the excess of `v` to `w`, up to the residual capacity of the arc.
     fn push(&mut self, v: u32, step: Step, w: u32) {
         let left = -self.want[v as usize];
         let flow = &mut self.flow[step.arc as usize];
@@ -488,7 +489,7 @@ impl FlowNetwork {
         };
     }
 
-    /// One more than the distance of the nearest node that a residual arc leads to; [`NIL`] if there is none.
+    /// Returns one more than the smallest distance of a node at the end of a residual arc; [`NIL`] if there is none.
     fn distance_by_arcs(&mut self, v: u32) -> u32 {
         let (out, into) = (self.out.arcs(v), self.into.arcs(v));
         self.work += (out.len() + into.len()) as u64;
@@ -519,7 +520,7 @@ impl FlowNetwork {
         nearest.saturating_add(1)
     }
 
-    /// The next residual arc out of a node to one at this distance.
+    /// Returns the next residual arc out of a node to a node at this distance.
     fn next_residual(&mut self, at: u32, distance: u32, cursor: &mut Cursor) -> Option<(Step, u32)> {
         let end = self.out.end(at);
         while cursor.out < end {

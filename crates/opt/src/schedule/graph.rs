@@ -1,23 +1,23 @@
-//! Timing graph: the operations with a stage of their own, their order, and their delays.
+//! Timing graph: operations with a stage, their order, and their delays.
 //!
-//! Vertices are the operations that some output depends on, without those that are mere wiring in no time (they are in
-//! the stage of their operand) and without constants. Vertex 0 is the outside world before the inputs, in stage 1;
-//! after the operations come the pinned vertices of the last stage: output negations and the outside world after the
-//! outputs. Times are those of points ([`super::paths`]), each of which belongs to a vertex.
+//! Vertices are the operations on which an output depends, without constants and wiring without a delay (which is in
+//! the stage of its operand). Vertex 0 is the environment before the inputs, in stage 1. After the operations come the
+//! pinned vertices of the last stage: output negations, and the environment after the outputs. Times belong to points
+//! ([`super::paths`]), each of which belongs to a vertex.
 //!
 //! Delays are integers here (*ticks*), so that sums do not depend on their order and every comparison is exact. A tick
-//! is small enough (2^-48 of the longest path or less) that the relative slack of 1e-9, which the specification grants
-//! to comparisons, hides the rounding.
+//! is so small (at most 2^-48 of the longest path) that the relative slack of 1e-9, which the specification grants to
+//! comparisons, covers the rounding.
 
 use super::delay::Delay;
 use super::paths::{From, Paths};
 use super::uses::{Reader, Root, Uses, live};
 use alir_core::ir::{Model, Op, ValueId};
 
-/// No vertex: constants and what no output depends on.
+/// No vertex, for constants and operations on which no output depends.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Part of the relative slack of 1e-9 that the scheduler uses; the rest is left to the checker's rounding.
+/// Part of the relative slack of 1e-9 that the scheduler uses; the rest covers the rounding of the checker.
 const SLACK: f64 = 0.9e-9;
 
 /// The timing graph of a program. Vertices are numbered in topological order.
@@ -74,7 +74,7 @@ impl Adjacency {
     }
 }
 
-/// Delay of what lies outside of the pipeline, in the model's units.
+/// Delays outside of the pipeline, in the model's units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Outside {
     /// Time at which unregistered inputs arrive.
@@ -103,7 +103,7 @@ impl<T> Times<T> {
         Times { first, vertex: Vec::new(), alone: Vec::new(), behind: Vec::new(), start, arcs: Vec::new() }
     }
 
-    /// Adds a point of the vertex that is being made, and gives its number.
+    /// Adds a point of the current vertex, and returns its number.
     fn push(&mut self, alone: T, behind: T, arcs: impl IntoIterator<Item = (u32, T)>) -> u32 {
         self.vertex.push(self.first.len() as u32 - 1);
         self.alone.push(alone);
@@ -113,7 +113,7 @@ impl<T> Times<T> {
         self.vertex.len() as u32 - 1
     }
 
-    /// Ends the points of the vertex that is being made.
+    /// Finishes the points of the current vertex.
     fn end_vertex(&mut self) {
         self.first.push(self.vertex.len() as u32);
     }
@@ -127,7 +127,7 @@ impl<T> Times<T> {
     }
 }
 
-/// Makes points of vertices from those of a program's elements.
+/// Builder of points of vertices from those of a program's elements.
 struct Points<'a> {
     paths: &'a Paths,
     times: Times<f64>,
@@ -151,7 +151,7 @@ impl Points<'_> {
         }
     }
 
-    /// Returns `true` if an element takes no time, so that its points are those of others; maps them to these then.
+    /// Returns `true` if an element has no delay, so that its points are those of others, to which they are mapped.
     fn are_others(&mut self, element: usize) -> bool {
         let points = self.paths.points_of(element);
         let mut others = Vec::with_capacity(points.len());
@@ -169,7 +169,8 @@ impl Points<'_> {
         true
     }
 
-    /// Makes points of the element's, of the vertex that is being made; `after`: what follows in the same stage.
+    /// Adds the points of an element to the current vertex; `after` is the delay of the following elements in the same
+    /// stage.
     fn make(&mut self, element: usize, after: f64) {
         for point in self.paths.points_of(element) {
             self.collect(point);
@@ -181,7 +182,8 @@ impl Points<'_> {
 }
 
 impl Graph {
-    /// The graph of a program. `uses` says which operations make or read bits and so need a stage of their own.
+    /// Returns the graph of a program. `uses` determines the operations that generate or read bits, and so need a
+    /// stage.
     pub(super) fn new(model: &Model, delay: &dyn Delay, uses: &Uses, outside: Outside) -> Graph {
         let n = model.nodes().len();
         let mut live = live(model);
@@ -272,12 +274,12 @@ impl Graph {
         Graph { times, out, out_start, preds, succs, vertex, first_pinned, negations, op, tick }
     }
 
-    /// Number of vertices.
+    /// Returns the number of vertices.
     pub(super) fn len(&self) -> usize {
         self.times.first.len() - 1
     }
 
-    /// Number of points.
+    /// Returns the number of points.
     pub(super) fn points(&self) -> usize {
         self.times.vertex.len()
     }
@@ -290,22 +292,22 @@ impl Graph {
         }
     }
 
-    /// The points of a vertex.
+    /// Returns the points of a vertex.
     pub(super) fn points_of(&self, v: u32) -> std::ops::Range<u32> {
         self.times.points_of(v)
     }
 
-    /// The vertex of a point.
+    /// Returns the vertex of a point.
     pub(super) fn vertex_of(&self, point: u32) -> u32 {
         self.times.vertex[point as usize]
     }
 
-    /// The arcs into a point: where from, and how long.
+    /// Returns the arcs into a point: origin and length.
     pub(super) fn arcs(&self, point: u32) -> &[(u32, i64)] {
         self.times.arcs(point)
     }
 
-    /// When a point is there with nothing of its stage before its vertex.
+    /// Returns the arrival time of a point if no element of its stage precedes its vertex.
     pub(super) fn alone(&self, point: u32) -> i64 {
         self.times.alone[point as usize]
     }
@@ -315,8 +317,8 @@ impl Graph {
         self.times.behind[point as usize]
     }
 
-    /// Times the points of a vertex in this stage, where those of what it needs are known; the longest path that ends
-    /// with it.
+    /// Computes the arrival times at the points of a vertex in this stage from those of its predecessors; returns the
+    /// longest path that ends with it.
     pub(super) fn arrive(&self, v: u32, in_stage: u32, stage: &[u32], arrivals: &mut [i64]) -> i64 {
         let mut longest = 0;
         for point in self.points_of(v) {
@@ -333,7 +335,7 @@ impl Graph {
     }
 
     /// [`Graph::arrive`] for a vertex without predecessors in its stage.
-    pub(super) fn arrive_alone(&self, v: u32, arrivals: &mut [i64]) -> i64 {
+    pub(super) fn sole_predecessor(&self, v: u32, arrivals: &mut [i64]) -> i64 {
         let mut longest = 0;
         for point in self.points_of(v) {
             arrivals[point as usize] = self.alone(point);
@@ -342,8 +344,8 @@ impl Graph {
         longest
     }
 
-    /// Times the ways from the points of a vertex in this stage to the stage's end, where those from what needs it are
-    /// known; the longest path that begins with it.
+    /// Computes the longest paths from the points of a vertex to the end of this stage from those of its successors;
+    /// returns the longest path that begins with it.
     pub(super) fn leave(&self, v: u32, in_stage: u32, stage: &[u32], ways: &mut [i64]) -> i64 {
         let mut longest = 0;
         for point in self.points_of(v) {
@@ -361,7 +363,7 @@ impl Graph {
     }
 
     /// [`Graph::leave`] for a vertex without successors in its stage.
-    pub(super) fn leave_alone(&self, v: u32, ways: &mut [i64]) {
+    pub(super) fn sole_successor(&self, v: u32, ways: &mut [i64]) {
         for point in self.points_of(v) {
             ways[point as usize] = self.behind(point);
         }
@@ -383,12 +385,12 @@ impl Graph {
         v >= self.first_pinned
     }
 
-    /// The operation of a vertex, if it has one.
+    /// Returns the operation of a vertex, if it has one.
     pub(super) fn op(&self, v: u32) -> Option<ValueId> {
         (v > 0 && v < self.first_pinned).then(|| self.op[v as usize - 1])
     }
 
-    /// The operations of two vertices, if both have one.
+    /// Returns the operations of two vertices, if both have one.
     pub(super) fn ops(&self, u: u32, v: u32) -> Option<(ValueId, ValueId)> {
         Some((self.op(u)?, self.op(v)?))
     }
@@ -405,7 +407,7 @@ impl Graph {
         }
     }
 
-    /// The label of what makes root bits.
+    /// Returns the label of the origin of root bits.
     pub(super) fn root_node(&self, root: Root) -> u32 {
         match root {
             Root::Input(_) => 0,
@@ -425,13 +427,13 @@ impl Graph {
         }
     }
 
-    /// The vertex of a negated output.
+    /// Returns the vertex of a negated output.
     fn negation_node(&self, j: u32) -> u32 {
         let at = self.negations.binary_search_by_key(&j, |&(k, _)| k);
         at.map_or(NONE, |i| self.negations[i].1)
     }
 
-    /// The largest sum of ticks that a bound on delays allows; sums are compared with the specification's slack.
+    /// Returns the largest sum of ticks within a bound on delays, including the slack of the specification.
     pub(super) fn limit(&self, delay: f64) -> i64 {
         // `as` saturates, and takes NaN to 0.
         (delay * (1.0 + SLACK) / self.tick).floor() as i64
@@ -442,7 +444,7 @@ impl Graph {
         ticks as f64 * self.tick
     }
 
-    /// The largest own delay and the vertex that has it.
+    /// Returns the largest own delay and its vertex.
     pub(super) fn slowest(&self) -> (u32, i64) {
         let mut slowest = (0, 0);
         for point in 0..self.points() as u32 {
@@ -455,7 +457,7 @@ impl Graph {
     }
 }
 
-/// The arcs out of each point.
+/// Returns the arcs out of each point.
 fn out_of(times: &Times<i64>) -> (Vec<u32>, Vec<(u32, i64)>) {
     let points = times.vertex.len();
     let mut start = vec![0u32; points + 1];
@@ -476,7 +478,7 @@ fn out_of(times: &Times<i64>) -> (Vec<u32>, Vec<(u32, i64)>) {
     (start, out)
 }
 
-/// Delays as integers, and what one of them is worth: a power of two, so that the usual dyadic latencies are exact.
+/// Returns delays as integers, and the value of a tick: a power of two, so that the usual dyadic latencies are exact.
 fn ticks(times: Times<f64>) -> (Times<i64>, f64) {
     let own = times.alone.iter().zip(&times.behind).map(|(alone, behind)| alone + behind);
     let largest = own.chain(times.arcs.iter().map(|arc| arc.1)).fold(0.0, f64::max);
@@ -509,7 +511,7 @@ fn ticks(times: Times<f64>) -> (Times<i64>, f64) {
     (ticks, scale / per_scale)
 }
 
-/// The smallest power of two above a positive finite number (or the largest there is).
+/// Returns the smallest power of two above a positive finite number, at most the largest one.
 fn power_of_two_above(x: f64) -> f64 {
     let mut p = 1.0f64;
     while p <= x && p < f64::MAX / 4.0 {

@@ -21,7 +21,7 @@
 //! | `flow`, `exact` | search for the fewest register bits |
 //! | `certificate` | proof of the lower bound, and its checker |
 //! | `random` | legal schedules for tests |
-//! | `show` | a schedule for people |
+//! | `show` | a schedule by stages, for reports |
 //! | `check` | the independent checker |
 //!
 //! Nothing here depends on time: budgets are counted in steps, so the same request gives the same schedule on every
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_impossible_names_what_is_possible() {
+    fn errors_name_the_nearest_feasible_goal() {
         let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
         let goal = Goal { max_stage_delay: Some(4.0), ..Goal::stages(2) };
         let error = plain(&model, &goal).unwrap_err();

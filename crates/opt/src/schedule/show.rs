@@ -1,4 +1,4 @@
-//! A schedule for people: what each stage does, its longest path, and where its register bits come from.
+//! A schedule by stages, for reports: operations, longest path, and origins of the register bits.
 
 use super::Schedule;
 use super::delay::Delay;
@@ -7,18 +7,18 @@ use super::paths::From;
 use super::uses::{Class, Reader, Root, Uses, live};
 use alir_core::ir::{Model, Op, ValueId};
 
-/// One stage and the registers that end it.
+/// A stage, including the registers at its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StageView {
-    /// Operations that some output depends on, inputs and constants aside.
+    /// Number of operations on which an output depends, without inputs and constants.
     pub operations: usize,
-    /// The longest path, first step first; its steps add up to the stage's delay.
+    /// Longest path; the delays of its steps add up to the stage's delay.
     pub path: Vec<PathStep>,
-    /// Bits of the registers that end the stage.
+    /// Bits of the registers at the end of the stage.
     pub held: HeldBits,
 }
 
-/// A step of a path with the time it takes.
+/// A step of a path with its delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathStep {
     /// The operation, or another element of the path.
@@ -30,37 +30,37 @@ pub struct PathStep {
 /// Element of a path that takes time in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathElement {
-    /// The world in front of unregistered inputs.
+    /// The environment before unregistered inputs.
     Before,
     /// An operation.
     Op(ValueId),
     /// The negation of an output element.
     Negation(u32),
-    /// The world after the outputs.
+    /// The environment after the outputs.
     After,
 }
 
-/// Bits of a layer of registers, each in one place.
+/// Bits of a layer of registers by category; each bit is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldBits {
-    /// Bits that an output port shows, from where they are made to the end.
+    /// Bits of output ports.
     pub outputs: u64,
     /// Bits of inputs for later operations.
     pub inputs: u64,
-    /// Bits made in this very stage.
+    /// Bits generated in this stage.
     pub made: u64,
-    /// Bits made in an earlier stage that still wait for a reader: delays that balance the paths.
+    /// Bits generated in an earlier stage with a later reader: delays that balance the paths.
     pub waiting: u64,
 }
 
 impl HeldBits {
-    /// All of them.
+    /// Returns the total number of bits.
     pub fn total(&self) -> u64 {
         self.outputs + self.inputs + self.made + self.waiting
     }
 }
 
-/// A schedule stage by stage.
+/// A schedule by stages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleView {
     /// Bits of the input registers; all 0 if there are none.
@@ -71,12 +71,13 @@ pub struct ScheduleView {
     pub output_registers: HeldBits,
     /// Time of each operation's result after the start of its stage, in the units of the delays.
     pub arrivals: Vec<f64>,
-    /// Slack of each operation in the units of the delays: the longest path of all stages, less the longest path
+    /// Slack of each operation in the units of the delays: the longest path of all stages minus the longest path
     /// through the operation.
     pub slacks: Vec<f64>,
 }
 
-/// Looks at a legal schedule made for `goal`. Bits are those of `uses`, so with `netlist::uses` those of the hardware.
+/// Returns the view of a legal schedule for `goal`. `uses` defines the bits; with `netlist::uses` they are those of the
+/// hardware.
 pub fn view(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses, schedule: &Schedule) -> ScheduleView {
     let StagePaths { longest, arrivals, slacks } = paths(model, delay, goal, schedule);
     let stages = longest.into_iter().map(|path| StageView { path, ..StageView::default() });
@@ -110,7 +111,7 @@ fn count(view: &mut ScheduleView, uses: &Uses, class: &Class, schedule: &Schedul
     });
     let last_use = readers.max().unwrap_or(0);
     let is_shown = uses.readers(class).contains(&Reader::Port);
-    // Without stages there is no boundary between the one piece of logic and the ports, but for input registers.
+    // Without stages the only boundary is that of input registers.
     for boundary in (made..last_use).filter(|&b| b == 0 || b <= schedule.boundaries()) {
         let held = if boundary == 0 {
             &mut view.input_registers
@@ -129,9 +130,9 @@ fn count(view: &mut ScheduleView, uses: &Uses, class: &Class, schedule: &Schedul
     }
 }
 
-/// Paths within stages.
+/// Longest paths, arrival times and slacks within stages.
 struct StagePaths {
-    /// Longest path of each stage; of equal ones the one that ends first in the program.
+    /// Longest path of each stage; among equal ones the one whose end is first in the program.
     longest: Vec<Vec<PathStep>>,
     /// See [`ScheduleView::arrivals`].
     arrivals: Vec<f64>,
@@ -139,20 +140,20 @@ struct StagePaths {
     slacks: Vec<f64>,
 }
 
-/// Times every path within a stage.
+/// Computes the paths within all stages.
 fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> StagePaths {
     let stages = schedule.stages.max(1);
     let (before, after) = (goal.delay_before(), goal.delay_after());
     let live = live(model);
     let paths = delay.paths(model);
-    // Time that a register still needs after a point.
+    // Time from a point to the input of a register.
     let register = |p: u32| paths.point(p).behind;
     let operations = model.nodes().len();
     let stage_of = |element: usize| schedule.stage.get(element).copied().unwrap_or(stages);
-    // Arrival at each point, and the point on the way.
+    // Arrival time at each point, and the previous point of the longest path.
     let mut arrival = vec![0.0f64; paths.len()];
     let mut from: Vec<Option<u32>> = vec![None; paths.len()];
-    // The best end of each stage: how long, and where.
+    // End of the longest path of each stage: length and point.
     let mut longest: Vec<(f64, Option<u32>, f64)> = vec![(-1.0, None, 0.0); stages as usize];
     let mut note = |stage: u32, length: f64, end: Option<u32>, more: f64| {
         let slot = &mut longest[stage as usize - 1];
@@ -200,9 +201,9 @@ fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> 
         }
     }
     let has_inputs = model.nodes().iter().any(|node| matches!(node.op, Op::Input { .. }));
-    // Inputs arrive even where nothing in the first stage reads them.
+    // Inputs arrive even if no operation of the first stage reads them.
     let waits = has_inputs && before > longest[0].0;
-    // Time after each point until the end of its stage.
+    // Longest time from each point to the end of its stage.
     let mut tail: Vec<f64> = (0..paths.len() as u32).map(register).collect();
     for &p in paths.shown().iter().filter(|&&p| stage_of(paths.element(p)) == stages) {
         tail[p as usize] = register(p) + after;

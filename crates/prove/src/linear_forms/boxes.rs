@@ -14,13 +14,15 @@ use std::sync::Arc;
 
 /// Most values that a box has.
 const VALUES: usize = 4;
-/// Points tried before any box: values that are no functions of each other show here that they are not independent.
+/// Number of random points that are tried before any box. A value that depends on others takes impossible numbers
+/// there, so that the form is mostly not zero at some point.
 const POINTS: u64 = 24;
-/// Names replaced by what they stand for, to find the values; most of them at a time, and most that are no bits.
+/// Largest number of names that are replaced by their definitions to find the values; largest number of values at a
+/// time, and of those that are no bits.
 const STEPS: usize = 4_000;
 const MAX_SPOKEN: usize = 1_000;
 const MAX_WIDE: usize = 20;
-/// Entries of a table looked at for one argument.
+/// Largest number of table entries examined for one argument.
 const ENTRIES: i128 = 256;
 
 /// `sum of slopes * values + something from low to high`.
@@ -99,7 +101,7 @@ impl Part {
         Ok(out)
     }
 
-    /// The only value on which it depends.
+    /// Returns the only value on which the form depends.
     fn only_value(&self) -> Option<usize> {
         let mut values = (0..VALUES).filter(|&i| self.slopes[i] != 0);
         values.next().filter(|_| values.next().is_none())
@@ -122,7 +124,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The atom on a box, of what its sums are there.
+    /// Returns the atom on a box, from its sums on that box.
     fn rounded(&self, parts: &[Part], on: &Bounds) -> OrOverflow<Part> {
         let truth = |yes: bool| Part::constant(i128::from(yes));
         let x = &parts[0];
@@ -188,7 +190,7 @@ impl Kind {
         })
     }
 
-    /// Entries of tables that are looked at for it.
+    /// Returns the number of table entries that the atom needs.
     fn entries(&self, x: &Part, on: &Bounds) -> u64 {
         match (self, x.range(on)) {
             (Kind::Table(..), Ok((lo, hi))) if hi - lo < ENTRIES => (hi - lo) as u64 / 8,
@@ -260,7 +262,7 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// Everything above some values. Nothing if the form speaks of something else too.
+    /// Returns the form above some values; `None` if the form also depends on others.
     fn above(t: &LinearForms, d: FormId, values: &Values) -> OrOverflow<Option<Pieces>> {
         let atoms = t.needed(&[d], |a| values.contains(a));
         if atoms.iter().any(|&a| matches!(t.atom(a), Atom::Free(_))) {
@@ -317,7 +319,7 @@ impl Pieces {
         (self.nodes.len() + self.sums.len() + self.terms.len() + 4) as u64
     }
 
-    /// A sum on a box on which the atoms are known so far.
+    /// Returns a sum on a box on which its atoms are known.
     fn total(&self, sum: &Sum, on: &Bounds, parts: &[Part]) -> OrOverflow<Part> {
         let mut out = sum.known.settled(on)?;
         for &(i, factor) in &self.terms[sum.terms.clone()] {
@@ -354,7 +356,7 @@ impl Pieces {
 
     /// Restricts the form to this box and its parts.
     fn within(&self, on: &Bounds, look: &Look) -> OrOverflow<Pieces> {
-        // Which atoms matter: what is known has no parts any more.
+        // Marks the atoms that matter: a known atom has no parts.
         let mut matters = vec![false; self.nodes.len()];
         let mark = |matters: &mut Vec<bool>, sum: &Sum| {
             for &(i, _) in &self.terms[sum.terms.clone()] {
@@ -501,7 +503,7 @@ impl LinearForms {
     ///
     /// # Errors
     /// [`Overflow`] where numbers grow too large.
-    pub(super) fn vanishes_on_boxes(&mut self, d: FormId, width: u32, units: u64) -> OrOverflow<bool> {
+    pub(super) fn is_zero_by_splitting(&mut self, d: FormId, width: u32, units: u64) -> OrOverflow<bool> {
         // A product of two numbers is linear on no box but the smallest ones: these questions would only take time.
         if self.multiplies_values(d) {
             return Ok(false);
@@ -529,7 +531,7 @@ impl LinearForms {
         Ok(false)
     }
 
-    /// Like [`LinearForms::vanishes_on_boxes`] for the given values; stops after `most` ticks.
+    /// Like [`LinearForms::is_zero_by_splitting`] for the given values; stops after `most` ticks.
     fn on_boxes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>, most: u64) -> OrOverflow<bool> {
         let mut values: Vec<AtomId> = values.iter().copied().collect();
         values.sort_unstable();
@@ -601,10 +603,10 @@ mod tests {
 
     fn equal(t: &mut LinearForms, f: FormId, g: FormId) -> bool {
         let d = t.sub(f, g).unwrap();
-        t.vanishes_on_boxes(d, 20, WORK).unwrap()
+        t.is_zero_by_splitting(d, 20, WORK).unwrap()
     }
 
-    /// A number of 25 bits.
+    /// Returns a number of 25 bits.
     fn wide() -> (LinearForms, FormId) {
         let mut t = LinearForms::default();
         let x = t.free((-(1 << 24), (1 << 24) - 1)).unwrap();

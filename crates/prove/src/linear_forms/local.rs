@@ -30,7 +30,7 @@ impl LinearForms {
     fn same_nearby(&mut self, f: FormId, g: FormId, width: u32, most: u64) -> OrOverflow<bool> {
         let Some(mut d) = self.difference(f, g, width)? else { return Ok(true) };
         // What takes little first.
-        if self.vanishes_on_boxes(d, width, (most / BOXES.0).max(BOXES.1)).unwrap_or(false) {
+        if self.is_zero_by_splitting(d, width, (most / BOXES.0).max(BOXES.1)).unwrap_or(false) {
             return Ok(true);
         }
         let whole = d;
@@ -49,7 +49,7 @@ impl LinearForms {
         if self.vanishes(d, width, &values, TRIED.1) {
             return Ok(true);
         }
-        self.vanishes_on_boxes(whole, width, most)
+        self.is_zero_by_splitting(whole, width, most)
     }
 
     /// Returns `true` if a form is zero modulo `2^width` for all values within the ranges of its inputs and names, if

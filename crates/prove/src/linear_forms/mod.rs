@@ -1,18 +1,18 @@
-//! Words as integers: linear forms over atoms, made so that equal arithmetic is the same form.
+//! Words as integers: linear forms over atoms, constructed so that equal arithmetic has equal forms.
 //!
-//! A form is `constant + sum of coefficient * atom`, exact, in integers. An atom is an input, or what a form cannot say
-//! linearly: a floor division by a power of two, a comparison with zero, a product, a choice, a bitwise and, a table.
-//! Forms and atoms are shared (one number for equal ones), so that both sides of a proof meet in the same number.
+//! A form is `constant + sum of coefficient * atom`, exact, in integers. An atom is an input, or a nonlinear operation:
+//! a floor division by a power of two, a comparison with zero, a product, a choice, a bitwise and, a table. Forms and
+//! atoms are hash-consed, so that equal values of both sides of a proof have the same number.
 //!
-//! A word of `n` bits stands for a form modulo `2^n`. All wiring is arithmetic then: the bits from `m` up are
-//! `floor(x / 2^m)`, the low `m` bits are `x - 2^m floor(x / 2^m)`, and a sign extension is the identity where the
-//! form's range fits. Floors of floors collapse, multiples of the divisor come out of a floor, so that a sum whose low
-//! bits took a path of their own is the plain sum again.
+//! A word of `n` bits represents a form modulo `2^n`. All wiring is arithmetic: the bits from `m` up are `floor(x /
+//! 2^m)`, the low `m` bits are `x - 2^m floor(x / 2^m)`, and a sign extension is the identity if the form's range fits.
+//! Nested floors are merged, and multiples of the divisor are moved out of a floor, so that a sum whose low bits are
+//! computed separately has the form of the plain sum.
 //!
-//! [`rules`] has the operations, [`model`] the model's meaning, [`samples`] values for assignments of the inputs,
-//! [`bits`] gates for what is left. Each rule is an identity over the integers for every value within the ranges of the
-//! atoms; ranges are proved bounds, never a file's claims. Where a number passes 127 bits the whole attempt is given up
-//! ([`Overflow`]) and gates decide.
+//! [`rules`] has the operations, [`model`] the semantics of the model, [`samples`] values for assignments of the
+//! inputs, [`bits`] gates for the remaining atoms. Each rule is an identity over the integers for every value within
+//! the ranges of the atoms; ranges are proved bounds, never claims of a file. If a number exceeds 127 bits the attempt
+//! is abandoned ([`Overflow`]), and gates decide.
 
 pub mod bits;
 mod boxes;
@@ -36,21 +36,20 @@ pub struct Overflow;
 /// A result, or [`Overflow`].
 pub type OrOverflow<T> = Result<T, Overflow>;
 
-/// The rules that forms are made by. None is stronger than all others: what is equal by few rules may not be seen with
-/// more.
+/// Set of rules for the construction of forms. No set is the strongest: an equality by few rules may be missed with
+/// more rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RuleSet {
-    /// Sums, signs and floors. The lowest bit of a number is an atom of its own, as it is where rows of a multiplier
-    /// are selected.
+    /// Sums, signs and floors. The lowest bit of a number is a separate atom, as in the selection of multiplier rows.
     #[default]
     Rows,
-    /// Every operation has a name, sums too: each is compared by its own operands, whatever these are made of.
+    /// Every operation has a name, also sums, so that each is compared over its own operands.
     Local,
-    /// As [`RuleSet::All`], but the name of a table is a number like any other, whose bits are bits: what multiplies by
-    /// them is seen to multiply. Elsewhere the bits of a table are tables of the same argument.
+    /// As [`RuleSet::All`], but the name of a table is an ordinary number whose bits are bits, so that products of
+    /// these bits are recognised. In the other sets the bits of a table are tables of the same argument.
     Bits,
-    /// All rules: numbers before they wrap have names, words are expressed by the values whose bits they are, and what
-    /// depends on a bit is compared in both cases.
+    /// All rules: numbers before wrapping have names, words are expressed by the values whose bits they are, and
+    /// functions of a bit are compared in both cases.
     All,
 }
 
@@ -79,16 +78,16 @@ pub struct AtomId(pub u32);
 pub enum Atom {
     /// A free value with a range of its own; the number has no meaning here.
     Free(u32),
-    /// A value of the model that is no linear form of other such values and inputs: the form, under a name. Rules do
-    /// not look inside, so that each operation is compared on its own.
+    /// Named value of the model that is not linear in other named values and inputs. Rules treat it as opaque, so that
+    /// each operation is compared separately.
     Value(FormId),
     /// `floor(x / 2^m)`.
     Floor(FormId, u32),
-    /// 1 if the form is negative, else 0.
+    /// 1 if the form is negative, otherwise 0.
     Negative(FormId),
-    /// 1 if the form is zero, else 0.
+    /// 1 if the form is zero, otherwise 0.
     Zero(FormId),
-    /// The form where it is positive, else 0.
+    /// The form if it is positive, otherwise 0.
     Positive(FormId),
     /// The first form, which is 0 or 1, times the second.
     If(FormId, FormId),
@@ -111,7 +110,7 @@ pub enum Shape {
     Or(FormId, FormId),
     /// Bitwise exclusive or.
     Xor(FormId, FormId),
-    /// The second where the first, a condition, is 1, else the third.
+    /// The second form if the first, a condition, is 1, otherwise the third.
     Mux(FormId, FormId, FormId),
     /// The number that the low bits are, signed or not.
     Cut(FormId, u32, bool),
@@ -120,7 +119,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The forms that it speaks of.
+    /// Returns the forms on which the atom depends.
     pub(super) fn operands(&self) -> Vec<FormId> {
         match self {
             Shape::And(x, y) | Shape::Or(x, y) | Shape::Xor(x, y) => vec![*x, *y],
@@ -159,7 +158,7 @@ const MAX_WORK: u64 = 4_000_000_000;
 
 /// Terms of a run of bits cut out of a value.
 const MAX_CUT: usize = 3;
-/// Most terms of a name's meaning that is looked at for numbers that wrap.
+/// Largest number of terms of a named form that is analysed for wrapping.
 const MAX_UNWRAPPED: usize = 16;
 
 /// Maximum nesting of sign queries. Rules that undo one another would recur forever.
@@ -183,7 +182,7 @@ pub struct LinearForms {
     asked: Vec<FormId>,
     /// Choices between floors, and the floors of choices that they are.
     aliases: FxHashMap<FormId, FormId>,
-    /// Forms whose choices were looked at.
+    /// Forms whose choices were analysed.
     aliased: rustc_hash::FxHashSet<FormId>,
     tables: u32,
     /// Floors `floor((y + 2^(m-1)) / 2^m)`, which are rounded to the nearest.
@@ -196,19 +195,19 @@ pub struct LinearForms {
     within_halves: u32,
     /// Form that a name denotes instead of its original atom; see [`LinearForms::named`].
     solved: FxHashMap<AtomId, FormId>,
-    /// Floors that have names: what they are of, reduced, and the shift; and the shift from which on the name does not
-    /// help, since other atoms make up what it leaves out.
+    /// Named floors by reduced operand and shift; and the shift from which on the name is not useful, as other atoms
+    /// replace the missing part.
     shifted: FxHashMap<(FormId, u32), u32>,
     /// The names of forms that have one.
     names: FxHashMap<FormId, FormId>,
-    /// Numbers whose low bits are those of another form over names: the number of bits, and that form.
+    /// Numbers whose low bits equal those of a form over names: the number of bits, and that form.
     low_bits: FxHashMap<FormId, (u32, FormId)>,
     /// Shifts of those floors, each once.
     shifts: Vec<u32>,
     /// Nesting depth of expressing floors by names.
     within_names: u32,
     rules: RuleSet,
-    /// Names of sums, said by the values that are no sums.
+    /// Expansions of the names of sums over values that are not sums.
     expansions: FxHashMap<AtomId, FormId>,
     /// Such sums without constant and common factor, of either sign: a name, its factor and its constant.
     summed: FxHashMap<FormId, (FormId, i128, i128)>,
@@ -216,19 +215,19 @@ pub struct LinearForms {
     taking_apart: bool,
     /// Bitwise structure of forms, where it determines more of their bits than their terms do.
     shapes: FxHashMap<FormId, Shape>,
-    /// Forms that were looked at as products.
+    /// Forms that were factored already.
     factored: rustc_hash::FxHashSet<FormId>,
     /// The products that cut forms are; see [`LinearForms::product_within`].
     products: FxHashMap<(FormId, u32, Range), Option<FormId>>,
     /// Logic functions of bits over others.
     logic: FxHashMap<FormId, polynomial::Logic>,
-    /// Terms looked at so far, and the like.
+    /// Ticks spent: visited terms and similar steps.
     work: u64,
     /// Maximum of `work`; `None` for [`MAX_WORK`].
     most: Option<u64>,
 }
 
-/// A form's parts while it is being made.
+/// Parts of a form under construction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
     /// Terms by rising atom, no factor zero.
@@ -250,17 +249,18 @@ pub fn power(n: u32) -> OrOverflow<i128> {
 }
 
 impl LinearForms {
-    /// No forms yet; the rules that forms are made by.
+    /// Returns an empty set of forms with these rules.
     pub fn with(rules: RuleSet) -> LinearForms {
         LinearForms { rules, ..LinearForms::default() }
     }
 
-    /// The rules that forms are made by.
+    /// Returns the rules.
     pub fn rules(&self) -> RuleSet {
         self.rules
     }
 
-    /// Expands the names of sums in a form, down to values that are no sums. The form itself has no wider range then.
+    /// Expands the names of sums in a form, down to values that are not sums. The range of the form becomes that of the
+    /// expansion if it is narrower.
     pub(super) fn expanded(&mut self, f: FormId) -> OrOverflow<FormId> {
         if !self.terms(f).any(|(a, _)| self.expansions.contains_key(&a)) {
             return Ok(f);
@@ -278,17 +278,12 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// Number of forms and of atoms.
-    pub fn size(&self) -> (usize, usize) {
-        (self.forms.len(), self.atoms.len())
-    }
-
     /// Bounds of a form.
     pub fn range(&self, f: FormId) -> Range {
         self.forms[f.0 as usize].range
     }
 
-    /// Intersects what is known of a form's range with proved bounds.
+    /// Intersects the range of a form with proved bounds.
     pub fn narrow(&mut self, f: FormId, to: Range) {
         let r = &mut self.forms[f.0 as usize].range;
         let new = (r.0.max(to.0), r.1.min(to.1));
@@ -302,17 +297,17 @@ impl LinearForms {
         self.atom_ranges[a.0 as usize]
     }
 
-    /// An atom.
+    /// Returns an atom.
     pub fn atom(&self, a: AtomId) -> &Atom {
         &self.atoms[a.0 as usize]
     }
 
-    /// Constant part of a form.
+    /// Returns the constant part of a form.
     pub fn constant_of(&self, f: FormId) -> i128 {
         self.forms[f.0 as usize].constant
     }
 
-    /// Number of terms without the constant.
+    /// Returns the number of terms without the constant.
     pub fn len(&self, f: FormId) -> usize {
         self.forms[f.0 as usize].len as usize
     }
@@ -327,12 +322,12 @@ impl LinearForms {
         self.work += units;
     }
 
-    /// From this many units on no more forms are made.
+    /// Sets the number of ticks from which on no more forms are created.
     pub fn set_most(&mut self, units: u64) {
         self.most = Some(units);
     }
 
-    /// Does something that may take `units`; what would take more is beyond it.
+    /// Runs a function with a budget of `units` ticks, beyond which it fails.
     pub fn within<T>(&mut self, units: u64, run: impl FnOnce(&mut LinearForms) -> T) -> T {
         let before = self.most;
         let all = before.unwrap_or(MAX_WORK);
@@ -347,19 +342,19 @@ impl LinearForms {
         self.work > self.most.unwrap_or(MAX_WORK)
     }
 
-    /// Returns `true` if there are no forms at all.
+    /// Returns `true` if no forms exist.
     pub fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
 
-    /// The terms of a form, by rising atom.
+    /// Returns the terms of a form, in ascending order of atoms.
     pub fn terms(&self, f: FormId) -> impl ExactSizeIterator<Item = (AtomId, i128)> + '_ {
         let d = &self.forms[f.0 as usize];
         let span = d.start as usize..(d.start + d.len) as usize;
         self.term_atoms[span.clone()].iter().copied().zip(self.term_factors[span].iter().copied())
     }
 
-    /// The value of a form that is a constant.
+    /// Returns the value of a constant form; `None` for other forms.
     pub fn as_const(&self, f: FormId) -> Option<i128> {
         let d = &self.forms[f.0 as usize];
         if d.len == 0 { Some(d.constant) } else { (d.range.0 == d.range.1).then_some(d.range.0) }
@@ -369,7 +364,7 @@ impl LinearForms {
         Sum { terms: self.terms(f).collect(), constant: self.constant_of(f) }
     }
 
-    /// The form with these parts if it exists, or else the place for it.
+    /// Returns the form with these parts, or the hash with which it is entered.
     fn find(&self, sum: &Sum) -> Result<FormId, u64> {
         let mut hasher = FxHasher::default();
         hasher.write_i128(sum.constant);
@@ -390,14 +385,14 @@ impl LinearForms {
         Err(key)
     }
 
-    /// The form with these parts.
+    /// Returns the form with these parts, created if necessary.
     pub(super) fn form(&mut self, sum: &Sum) -> OrOverflow<FormId> {
         self.work += sum.terms.len() as u64 + 1;
         let key = match self.find(sum) {
             Ok(known) => return Ok(known),
             Err(key) => key,
         };
-        // Constants are always said.
+        // Constants are created even if the budget is exhausted.
         let full = self.is_spent() || self.term_atoms.len() > MAX_TERMS;
         if !sum.terms.is_empty() && (full || sum.terms.len() > MAX_FORM) {
             return Err(Overflow);
@@ -417,7 +412,7 @@ impl LinearForms {
         Ok(id)
     }
 
-    /// The atom, with bounds of its value if it is new.
+    /// Returns the number of an atom; `range` bounds its value if it is new.
     pub(super) fn intern(&mut self, atom: Atom, range: Range) -> AtomId {
         if let Some(&known) = self.atom_of.get(&atom) {
             let r = &mut self.atom_ranges[known.0 as usize];
@@ -432,13 +427,13 @@ impl LinearForms {
         id
     }
 
-    /// A new free value.
+    /// Returns a new free value.
     pub fn free(&mut self, range: Range) -> OrOverflow<FormId> {
         let atom = self.intern(Atom::Free(self.atoms.len() as u32), range);
         self.single(atom)
     }
 
-    /// Remembers how a form came about, if from older forms: so no form is ever said by itself.
+    /// Records the construction of a form from older forms, so that no form is defined by itself.
     pub fn set_shape(&mut self, f: FormId, shape: Shape) {
         if self.len(f) + usize::from(self.constant_of(f) != 0) > 1 && shape.operands().iter().all(|&x| x < f) {
             self.shapes.entry(f).or_insert(shape);
@@ -450,23 +445,23 @@ impl LinearForms {
         self.shapes.get(&f)
     }
 
-    /// The form of one atom.
+    /// Returns the form of one atom.
     pub(super) fn single(&mut self, atom: AtomId) -> OrOverflow<FormId> {
         self.form(&Sum { terms: vec![(atom, 1)], constant: 0 })
     }
 
-    /// A constant.
+    /// Returns a constant.
     pub fn constant(&mut self, value: i128) -> FormId {
         self.form(&Sum { terms: Vec::new(), constant: value }).unwrap_or(FormId(0))
     }
 
-    /// A model's value under a name of its own, unless it is linear in such values and inputs.
+    /// Names a value of the model, unless it is linear in named values and inputs.
     pub(super) fn named(&mut self, f: FormId) -> OrOverflow<FormId> {
         let linear = self.terms(f).all(|(a, _)| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_)));
         if linear && (self.rules != RuleSet::Local || self.len(f) < 2) {
             return Ok(f);
         }
-        // A multiple has the name of what it is a multiple of.
+        // A multiple gets the name of the form that it is a multiple of.
         let content = self.content(f);
         if content > 1 {
             let part = self.divided(f, content)?;
@@ -483,14 +478,14 @@ impl LinearForms {
         if self.rules.has_names()
             && let Some((whole, bits)) = self.before_wrapping(f)?
         {
-            self.tell_bits(whole, bits, name);
+            self.record_low_bits(whole, bits, name);
         }
         self.solve(f, name)?;
         Ok(name)
     }
 
-    /// Returns the name of a sum of names: that of an equal sum, or of one that it is a multiple of, whatever the order
-    /// of their terms.
+    /// Returns the name of a sum of names: that of an equal sum, or of one of which it is a multiple, for any order of
+    /// terms.
     fn named_sum(&mut self, f: FormId) -> OrOverflow<FormId> {
         let whole = self.expanded(f)?;
         let constant = self.constant_of(whole);
@@ -517,8 +512,7 @@ impl LinearForms {
         Ok(name)
     }
 
-    /// The number `x`, and `k`, for a form that is the low `k` bits of it: `x - 2^k floor(x / 2^k)`, or that with a
-    /// sign.
+    /// Returns `x` and `k` for a form that is the low `k` bits of `x`: `x - 2^k floor(x / 2^k)`, or the signed variant.
     fn before_wrapping(&mut self, f: FormId) -> OrOverflow<Option<(FormId, u32)>> {
         let cuts: Vec<(AtomId, i128, FormId, u32)> = self
             .terms(f)
@@ -538,12 +532,12 @@ impl LinearForms {
         Ok(None)
     }
 
-    /// From here on the low `width` bits of a form are said by `same`, a form by names that has the same bits there.
-    pub fn tell_bits(&mut self, f: FormId, width: u32, same: FormId) {
+    /// Records that the low `width` bits of a form equal those of `same`, a form over names.
+    pub fn record_low_bits(&mut self, f: FormId, width: u32, same: FormId) {
         self.low_bits.entry(f).or_insert((width, same));
     }
 
-    /// Returns a form over names with the same low `width` bits, if one was recorded; else the form itself.
+    /// Returns the recorded form over names with the same low `width` bits, otherwise the form itself.
     pub fn bits_by_name(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         if let Some(&(bits, same)) = self.low_bits.get(&f) {
             return Ok(if width <= bits { same } else { f });
@@ -559,8 +553,8 @@ impl LinearForms {
         Ok(f)
     }
 
-    /// The name of a number that wraps at `2^w` or beyond, modulo `2^w`: the number, `x` of `x + 2^k y`. Nothing for
-    /// any other form.
+    /// Returns the name of a number that wraps at `2^w` or beyond, modulo `2^w`: `x` for `x + 2^k y`. `None` for other
+    /// forms.
     pub(super) fn unwrapped(&mut self, f: FormId, w: u32) -> OrOverflow<Option<FormId>> {
         if self.taking_apart || !self.rules.has_names() {
             return Ok(None);
@@ -578,8 +572,8 @@ impl LinearForms {
         self.reduced(out, w).map(Some)
     }
 
-    /// A named number that is no word of `width` bits by itself: the value of the model that these bits are, without a
-    /// sign or with one, if there is one. So a word is one number whichever way it is used.
+    /// Returns, for a named number that is not itself a word of `width` bits, the value of the model (unsigned or
+    /// signed) with these bits, if there is one, so that a word has one number in all uses.
     pub fn as_known(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let is_name = |t: &LinearForms, f| {
             t.only(f).is_some_and(|(a, c)| c == 1 && matches!(t.atom(a), Atom::Value(_))) && t.constant_of(f) == 0
@@ -600,8 +594,8 @@ impl LinearForms {
         Ok(f)
     }
 
-    /// The low `width` bits of a value that a condition selects: the number that they are, which is what is multiplied
-    /// by the condition.
+    /// Returns the number of the low `width` bits of a value that a condition selects, which is the factor of the
+    /// condition.
     pub fn as_selected(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let is_value = |a| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_) | Atom::Floor(..));
         let plain = self.constant_of(f) == 0 && self.only(f).is_some_and(|(a, c)| c == 1 && is_value(a));
@@ -612,15 +606,15 @@ impl LinearForms {
         self.value(f, width, false)
     }
 
-    /// The name of a form, if it has one.
+    /// Returns the name of a form, otherwise the form itself.
     pub(super) fn name_for(&self, f: FormId) -> FormId {
         if self.taking_apart || !self.rules.has_names() { f } else { self.names.get(&f).copied().unwrap_or(f) }
     }
 
-    /// From `name = f` on, the atom that `f` is made of is said by the name: `f = c a + rest` with `c` 1 or -1 makes
-    /// `a` the form `c (name - rest)`, wherever it is met again. So whatever computes a value of the model, under any
-    /// name or none, is that value; and the bits of a number that the model cuts out are the same in any other sum.
-    /// Where all atoms of `f` are floors, as those of cut-out bits are, the lowest one is replaced.
+    /// Eliminates an atom of `f` by its name: `f = c a + rest` with `c` 1 or -1 defines `a` as `c (name - rest)` in all
+    /// later forms. So every computation of the value, under any name, is the same value, and the bits that the model
+    /// extracts from a number are the same in any other sum. If all atoms of `f` are floors, as those of extracted bits
+    /// are, the lowest one is eliminated.
     fn solve(&mut self, f: FormId, name: FormId) -> OrOverflow<()> {
         let open: Vec<(AtomId, i128)> =
             self.terms(f).filter(|(a, _)| !matches!(self.atom(*a), Atom::Free(_) | Atom::Value(_))).collect();
@@ -656,7 +650,7 @@ impl LinearForms {
                 self.shifts.insert(at, m);
             }
         }
-        // What was said with the atom shall be said with the name.
+        // Forms with the eliminated atom must be computed again.
         self.floors.clear();
         self.negatives.clear();
         self.halves.clear();
@@ -669,8 +663,8 @@ impl LinearForms {
         Ok(!self.terms(low).any(|(a, _)| matches!(self.atom(a), Atom::Floor(x, k) if (*x, *k) == (name, lo))))
     }
 
-    /// From here on bits `lo .. hi` of a named value are zero, as was proved of it: `floor(x / 2^m)` for `m` among them
-    /// is `2^(hi - m) floor(x / 2^hi)`.
+    /// Records that bits `lo .. hi` of a named value are proved to be zero: `floor(x / 2^m)` for `m` in this range is
+    /// `2^(hi - m) floor(x / 2^hi)`.
     pub fn gap(&mut self, name: FormId, lo: u32, hi: u32) -> OrOverflow<()> {
         let high = self.floor(name, hi)?;
         for m in lo..hi {
@@ -691,7 +685,7 @@ impl LinearForms {
         Ok(())
     }
 
-    /// The form of an atom that was just made: itself, or what stands for it.
+    /// Returns the form of a new atom: itself, or its replacement.
     pub(super) fn made(&mut self, atom: AtomId) -> OrOverflow<FormId> {
         match self.solved.get(&atom) {
             Some(&stands) if !self.taking_apart => Ok(stands),
@@ -699,7 +693,7 @@ impl LinearForms {
         }
     }
 
-    /// The form with names for the atoms that got one after it was made.
+    /// Replaces the atoms of a form that were eliminated after its construction.
     pub(super) fn renewed(&mut self, f: FormId) -> OrOverflow<FormId> {
         if self.taking_apart || !self.terms(f).any(|(a, _)| self.solved.contains_key(&a)) {
             return Ok(f);
@@ -730,7 +724,7 @@ impl LinearForms {
         self.only(f).is_some_and(|(a, factor)| factor.abs() == 1 && plain(a))
     }
 
-    /// Returns `true` if a form has products of two inputs or names of which each has more than two values.
+    /// Returns `true` if a form has products of two inputs or names with more than two values each.
     pub(super) fn multiplies_values(&self, f: FormId) -> bool {
         let is_number = |a: AtomId| {
             let (lo, hi) = self.atom_range(a);
@@ -789,7 +783,7 @@ impl LinearForms {
         self.scale(x, factor).and_then(|m| self.offset(m, constant)).unwrap_or(f)
     }
 
-    /// Forms that an atom is made of, in order, and atoms of a monomial.
+    /// Returns the forms on which an atom depends, in order, and the atoms of a monomial.
     pub(super) fn parts(&self, a: AtomId) -> (Vec<FormId>, Vec<AtomId>) {
         match self.atom(a) {
             Atom::Free(_) => (vec![], vec![]),
@@ -805,7 +799,7 @@ impl LinearForms {
         }
     }
 
-    /// The atoms that some forms depend on and that `done` does not know, each after those that it depends on.
+    /// Returns the atoms on which some forms depend, without those for which `done` is `true`, in topological order.
     pub(super) fn needed(&self, forms: &[FormId], done: impl Fn(AtomId) -> bool) -> Vec<AtomId> {
         let mut seen: rustc_hash::FxHashSet<AtomId> = Default::default();
         let mut stack: Vec<AtomId> = forms.iter().flat_map(|&f| self.terms(f).map(|t| t.0)).collect();
@@ -817,7 +811,7 @@ impl LinearForms {
             stack.extend(atoms);
             stack.extend(forms.iter().flat_map(|&f| self.terms(f).map(|t| t.0)));
         }
-        // An atom is made after everything that it is made of.
+        // An atom is created after all atoms on which it depends.
         let mut order: Vec<AtomId> = seen.into_iter().collect();
         order.sort_unstable();
         order

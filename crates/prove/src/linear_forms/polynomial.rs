@@ -20,9 +20,9 @@ const MAX_MONOMIALS: usize = 1 << 20;
 pub const MONOMIAL: u64 = 10;
 /// Most factors of a monomial.
 const MAX_DEGREE: usize = 24;
-/// Most terms of a number that wraps, which is looked at under its name.
+/// Largest number of terms of a sum that is recognised as a wrapped number or a choice.
 const MAX_WRAPPED: usize = 8;
-/// Most monomials made for the factors of one form.
+/// Largest number of monomials that are created to factor one form.
 const MAX_FACTORED: u64 = 1 << 14;
 /// Most indeterminates whose cofactors are tried as factors.
 const MAX_COFACTORS: usize = 4;
@@ -41,7 +41,7 @@ pub enum Logic {
     Or(FormId, FormId),
     /// One of them.
     Xor(FormId, FormId),
-    /// The second where the first is set, else the third.
+    /// The second form where the first one is set, else the third.
     Mux(FormId, FormId, FormId),
 }
 
@@ -66,14 +66,14 @@ struct Expansion<'t> {
     terms: &'t mut LinearForms,
     mask: u128,
     forms: FxHashMap<FormId, Rc<Polynomial>>,
-    /// Bits that are being said by others.
+    /// Bits whose definitions are being expanded now.
     open: FxHashSet<FormId>,
-    /// Monomials that may still be made.
+    /// Number of monomials that may still be created.
     left: u64,
 }
 
 impl LinearForms {
-    /// Remembers how a bit comes from others.
+    /// Records the definition of a bit by other bits.
     pub fn tell_logic(&mut self, bit: FormId, logic: Logic) {
         if self.as_const(bit).is_none() {
             self.logic.entry(bit).or_insert(logic);
@@ -101,7 +101,7 @@ impl LinearForms {
         let spent = MAX_FACTORED - run.left;
         self.work += MONOMIAL * spent;
         let Ok(Some(([a, b], moved))) = factors else { return Ok(()) };
-        // Overflow 127 bits nothing is known.
+        // If a bound overflows 127 bits, the range stays unknown.
         let Ok(range) = product_range(self.range(a), self.range(b)) else { return Ok(()) };
         let (Ok(first), Ok(last)) = (add(range.0, moved), add(range.1, moved)) else { return Ok(()) };
         let (range, (lo, hi)) = ((first, last), self.range(f));
@@ -197,7 +197,7 @@ impl LinearForms {
     }
 }
 
-/// The bounds of a product of numbers within these.
+/// Returns the bounds of the product of two numbers within the given ranges.
 pub(super) fn product_range(a: Range, b: Range) -> OrOverflow<Range> {
     let all = [mul(a.0, b.0)?, mul(a.0, b.1)?, mul(a.1, b.0)?, mul(a.1, b.1)?];
     Ok((all.into_iter().fold(i128::MAX, i128::min), all.into_iter().fold(i128::MIN, i128::max)))
@@ -234,7 +234,7 @@ impl Polynomial {
     }
 }
 
-/// The product of two monomials: bits once.
+/// Returns the product of two monomials; a bit that both contain occurs once.
 fn joined(a: &[Unit], b: &[Unit]) -> OrOverflow<Monomial> {
     let mut out: Vec<Unit> = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
@@ -333,7 +333,7 @@ impl<'t> Expansion<'t> {
     /// A form that is 0 or 1.
     fn bit(&mut self, f: FormId, depth: u32) -> OrOverflow<Polynomial> {
         let other = self.terms.complement(f)?;
-        // Bits may be said by each other, and in the end by themselves: then they are indeterminates.
+        // Definitions of bits may be cyclic: a bit that is being expanded is an indeterminate.
         if self.open.insert(f.min(other)) {
             let out = self.defined(f, other, depth + 1);
             self.open.remove(&f.min(other));
@@ -345,7 +345,8 @@ impl<'t> Expansion<'t> {
         if f < other { Ok(p) } else { self.complement(&p) }
     }
 
-    /// A bit by others, if it is known how; and the form that is 1 where it is 0.
+    /// Returns the polynomial of a bit by its definition, if one is known; `other` is the form that is 1 where the bit
+    /// is 0.
     fn defined(&mut self, f: FormId, other: FormId, depth: u32) -> OrOverflow<Option<Polynomial>> {
         if let Some(&logic) = self.terms.logic.get(&f) {
             return self.logic(logic, depth).map(Some);
@@ -400,7 +401,7 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// An atom that is a product.
+    /// Returns the polynomial of an atom that is a product.
     fn product(&mut self, a: AtomId, depth: u32) -> OrOverflow<Polynomial> {
         match self.terms.atom(a).clone() {
             Atom::If(x, y) | Atom::Product(x, y) => {
@@ -473,7 +474,7 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// `part` where `x` is not negative, else 0.
+    /// Returns `part` where `x` is not negative, else 0.
     fn positive(&mut self, x: FormId, part: FormId, depth: u32) -> OrOverflow<Polynomial> {
         let below = self.terms.negative(x)?;
         let (p, q) = (self.form(below, depth)?, self.form(part, depth)?);
@@ -483,7 +484,8 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// A table that is quadratic in its argument and the argument's high bits, such as one of squares.
+    /// Returns the polynomial of a table that is quadratic in its argument and the argument's high bits, such as a
+    /// table of squares.
     fn quadratic(&mut self, x: FormId, table: &Table, depth: u32) -> OrOverflow<Option<Polynomial>> {
         let size = table.values.len();
         self.terms.charge(size as u64);
@@ -516,7 +518,7 @@ impl<'t> Expansion<'t> {
         Ok(Some(out))
     }
 
-    /// Bits of words that are alone in their monomial, but for signs, as what they are of their words.
+    /// Replaces each bit of a word that is alone in its monomial, except for signs, by its definition from the word.
     fn settled(&mut self, p: &Polynomial) -> OrOverflow<Polynomial> {
         let mut out = Polynomial::default();
         for (monomial, &factor) in &p.0 {
@@ -619,7 +621,7 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// Two forms, neither of them constant, whose product this is.
+    /// Returns two forms, neither of them constant, whose product is `p`.
     fn factors(&mut self, p: &Polynomial) -> OrOverflow<Option<[FormId; 2]>> {
         if p.0.keys().any(|m| m.len() > 2) {
             return Ok(None);
@@ -674,10 +676,10 @@ impl<'t> Expansion<'t> {
         Ok((rest.0.is_empty() && linear).then_some(out))
     }
 
-    /// A linear polynomial as a form.
+    /// Returns a linear polynomial as a form.
     fn linear(&mut self, p: &Polynomial) -> OrOverflow<FormId> {
         let mut out = self.terms.constant(0);
-        // In order: forms are numbered as they are made.
+        // Sorted, because forms are numbered in the order of their creation.
         let mut parts: Vec<(&Monomial, i128)> = p.0.iter().map(|(m, &c)| (m, c as i128)).collect();
         parts.sort_unstable();
         for (monomial, c) in parts {
@@ -701,7 +703,8 @@ struct Quadratic {
 }
 
 impl Quadratic {
-    /// The one that has these values from `first` up, if there is one whose values are no straight line.
+    /// Returns the quadratic function with the given values from `first` up; `None` if there is none, or if the values
+    /// lie on a straight line.
     fn interpolate(values: &[i128], first: i128) -> Option<Quadratic> {
         // So that no number below passes 127 bits.
         let fits = |v: &i128| v.unsigned_abs() < 1 << 40;

@@ -1,5 +1,5 @@
-//! A testbench that shows a counterexample in a simulator: it applies the inputs cycle by cycle and says `MISMATCH`
-//! with the value that is seen, or `MATCH`.
+//! Testbench for a counterexample: it applies the inputs cycle by cycle, and prints `MISMATCH` with the observed value,
+//! or `MATCH`.
 
 use super::CounterexampleTrace;
 use super::port_pairs::{self, PortPairs};
@@ -11,7 +11,7 @@ use alir_hdl::{self, Rtl};
 use num_bigint::BigInt;
 use std::fmt::Write;
 
-/// The testbench; none if the ports of machine and file do not fit, which is no matter of values.
+/// Returns the testbench; `None` if the ports of machine and file do not match.
 pub fn testbench(language: Language, machine: &Machine, rtl: &Rtl, c: &CounterexampleTrace) -> Option<String> {
     let ports = port_pairs::find(machine, rtl).ok()?;
     let output = machine.outputs().find(|&id| machine.signal(id).name == c.output)?;
@@ -38,7 +38,7 @@ struct Bench<'a> {
     width: u32,
 }
 
-/// The bits of a code, high bit first.
+/// Returns the bits of a raw integer value, high bit first.
 fn bits_of(code: &BigInt, width: u32) -> String {
     (0..u64::from(width)).rev().map(|i| if code.bit(i) { '1' } else { '0' }).collect()
 }
@@ -52,14 +52,14 @@ impl Bench<'_> {
         self.rtl.signal(s).width
     }
 
-    /// Values of the file's input ports in one cycle.
+    /// Returns the values of the file's input ports in one cycle.
     fn applied(&self, row: &[BigInt]) -> Vec<(alir_hdl::SignalId, String)> {
         let mut row = row.iter();
         let mut words: Vec<(SignalId, String)> = Vec::new();
         for id in self.machine.inputs() {
             let codes = self.machine.signal(id).elements.iter().zip(row.by_ref());
             let parts: Vec<String> = codes.map(|(kif, code)| bits_of(code, kif.width())).collect();
-            // Element 0 is at the low end.
+            // Element 0 is in the low bits.
             words.push((id, parts.into_iter().rev().collect()));
         }
         let word = |id: SignalId| words.iter().find(|w| w.0 == id).map(|w| w.1.clone()).unwrap_or_default();

@@ -55,17 +55,17 @@ impl States {
         self.total
     }
 
-    /// Bits of the machine; the file's follow.
+    /// Returns the number of bits of the machine; those of the file follow.
     pub(super) fn model(&self) -> usize {
         self.machine.len()
     }
 
-    /// Registers of both sides.
+    /// Returns the number of registers of both sides.
     pub(super) fn registers(&self, pair: &Pair<'_>) -> usize {
         pair.file.registers.len() + model::registers(pair.machine).count()
     }
 
-    /// The machine's registers with these bits, all defined.
+    /// Returns the machine's registers with these bits, all defined.
     pub(super) fn cells(&self, pair: &Pair<'_>, bits: &[Lit]) -> Cells {
         let machine = pair.machine;
         let mut cells: Cells = machine
@@ -79,16 +79,16 @@ impl States {
         cells
     }
 
-    /// All register bits after the clock edge.
+    /// Returns all register bits after the clock edge.
     pub(super) fn next(&self, pair: &Pair<'_>, machine: &Cells, file: &[Lit]) -> Vec<Lit> {
         let registers = model::registers(pair.machine);
         let machine = registers.flat_map(|id| &machine[id.index()]).flat_map(|cell| cell.bits.iter().copied());
         machine.chain(file.iter().copied()).collect()
     }
 
-    /// First values for a simulation. Where they are open, all bits of an element start alike, and like the bits of the
-    /// register of the file that has its name, however many of them there are; `undefined` says how. Elements without
-    /// such a register start as 0, the constant that has most likely been made of them.
+    /// Returns power-on values for a simulation. Without defined ones, all bits of an element start with equal values,
+    /// and with that of the file's register of the same name and any size; `undefined` selects them. Elements without
+    /// such a register start as 0, the constant to which optimisation most likely changed them.
     pub(super) fn power_on<R: Copy + Alike>(&self, pair: &Pair<'_>, mut undefined: impl FnMut() -> R) -> Vec<R> {
         let mut of_element: FxHashMap<(SignalId, usize), R> = FxHashMap::default();
         for &(id, k, _) in &self.machine {
@@ -117,7 +117,7 @@ impl States {
         values
     }
 
-    /// The bit of the file at the same place of the register that has the name and the size of this one's.
+    /// Returns the bit of the file at the same position of the register with the same name and size.
     fn twin(&self, pair: &Pair<'_>, bit: usize) -> Option<usize> {
         pair.file.registers.iter().zip(&pair.file.first).find_map(|(&id, &first)| {
             let hint = &self.hints[first];
@@ -131,7 +131,7 @@ impl States {
         self.hints[file].contains(&bit)
     }
 
-    /// The first value of a bit, if it has one.
+    /// Returns the power-on value of a bit, if it has one.
     pub(super) fn first_value(&self, pair: &Pair<'_>, bit: usize) -> Option<bool> {
         match bit.checked_sub(self.model()) {
             Some(at) => pair.file.power_on[at],
@@ -139,7 +139,7 @@ impl States {
         }
     }
 
-    /// A bit's name, with its side.
+    /// Returns the name of a bit, with its side.
     pub(super) fn name(&self, pair: &Pair<'_>, bit: usize) -> String {
         match bit.checked_sub(self.model()) {
             Some(at) => format!("file.{}", pair.file.name(at)),
@@ -150,16 +150,16 @@ impl States {
         }
     }
 
-    /// The first value of a bit of the machine, if it has one.
+    /// Returns the power-on value of a bit of the machine, if it has one.
     fn machine_power_on(&self, pair: &Pair<'_>, bit: usize) -> Option<bool> {
         let (id, k, b) = self.machine[bit];
         pair.machine.signal(id).reset_to.as_ref().map(|to| to[k].bit(b as u64))
     }
 }
 
-/// Values of which there is one with all bits alike.
+/// Values whose bits can all be equal.
 pub(super) trait Alike {
-    /// That one.
+    /// Returns the value with all bits equal to `value`.
     fn all(value: bool) -> Self;
 }
 
@@ -181,12 +181,12 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// All bits in one class.
+    /// Returns a partition with all bits in one class.
     pub(super) fn new(bits: usize) -> Partition {
         Partition { class: vec![0; bits + 1], classes: 1, phase: vec![false; bits + 1], looked: false }
     }
 
-    /// Takes apart what is not the same in these values; the first values decide what is complemented.
+    /// Splits classes by these values; the first values determine the complements.
     pub(super) fn refine<const N: usize>(&mut self, values: &[[u64; N]]) {
         if !self.looked {
             self.looked = true;
@@ -200,7 +200,7 @@ impl Partition {
         });
     }
 
-    /// Takes apart bits of a class with different keys. Returns whether there were any.
+    /// Splits classes by a key of their bits. Returns `true` if any class was split.
     fn split<K: Hash + Eq>(&mut self, key: impl Fn(usize) -> K) -> bool {
         let mut numbers: FxHashMap<(u32, K), u32> = FxHashMap::default();
         for bit in 0..self.class.len() {
@@ -212,12 +212,12 @@ impl Partition {
         more
     }
 
-    /// Number of classes.
+    /// Returns the number of classes.
     pub(super) fn classes(&self) -> usize {
         self.classes as usize
     }
 
-    /// The class of a bit; that of the constant 0 is the one of the bit after the last.
+    /// Returns the class of a bit; that of the constant 0 is the class of the bit after the last.
     pub(super) fn class(&self, bit: usize) -> u32 {
         self.class[bit]
     }
@@ -227,7 +227,7 @@ impl Partition {
         self.phase[bit]
     }
 
-    /// Gives a bit a class of its own.
+    /// Moves a bit to a new class.
     pub(super) fn isolate(&mut self, bit: usize) {
         self.class[bit] = self.classes;
         self.classes += 1;
@@ -242,7 +242,7 @@ impl Partition {
         members
     }
 
-    /// The class that is constant.
+    /// Returns the constant class.
     fn constant(&self) -> u32 {
         self.class[self.class.len() - 1]
     }
@@ -252,9 +252,9 @@ impl Partition {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum First {
     Is(bool),
-    /// Whatever this bit of the file starts as.
+    /// The power-on value of this bit of the file.
     LikeFile(usize),
-    /// Whatever suits; nothing of the file is in the class.
+    /// Any value, as the class has no bit of the file.
     Free,
 }
 
@@ -274,7 +274,7 @@ impl Classes {
         classes
     }
 
-    /// The classes alone.
+    /// Returns the partition.
     pub(super) fn into_partition(self) -> Partition {
         self.partition
     }
@@ -290,8 +290,8 @@ impl Classes {
         classes
     }
 
-    /// Takes apart classes whose members do not start alike. What the machine leaves open is chosen here, once and for
-    /// all.
+    /// Splits classes whose bits have different power-on values, and fixes the undefined power-on values of the
+    /// machine.
     fn start(&mut self, pair: &Pair<'_>) {
         let (states, phase) = (&self.states, &self.partition.phase);
         let n = states.len();
@@ -338,8 +338,8 @@ impl Classes {
         self.partition.split(|bit| first[bit]);
     }
 
-    /// Refines the classes until one clock edge preserves them, and compares the outputs. Returns what stays open; if
-    /// it shall be quick, the first thing that is not decided easily.
+    /// Refines the classes until one clock edge preserves them, and compares the outputs. Returns the undecided part;
+    /// with `quick`, the first part that is not decided easily.
     ///
     /// # Errors
     /// If the file has a combinational loop.
@@ -389,7 +389,7 @@ impl Classes {
         }
     }
 
-    /// Bits of all registers in a state that the classes allow.
+    /// Returns the bits of all registers in any state that the classes allow.
     fn bits(&self, e: &mut Engine) -> Vec<Lit> {
         let partition = &self.partition;
         let mut of_class: Vec<Option<Lit>> = vec![None; partition.classes as usize];
@@ -402,7 +402,7 @@ impl Classes {
             .collect()
     }
 
-    /// Takes classes apart that one clock edge does not preserve. Returns whether there were any.
+    /// Splits classes that one clock edge does not preserve. Returns `true` if any class was split.
     fn refuted(&mut self, e: &mut Engine, next: &[Lit], pair: &Pair<'_>) -> bool {
         e.simulate();
         if self.partition.split(|bit| e.signature(next[bit])) {
@@ -450,7 +450,7 @@ impl Classes {
         changed
     }
 
-    /// Bits that are one word: elements of the machine, registers of the file.
+    /// Returns the ranges of bits that are words: elements of the machine, registers of the file.
     fn words(&self, pair: &Pair<'_>) -> Vec<std::ops::Range<usize>> {
         let mut words: Vec<std::ops::Range<usize>> = Vec::new();
         for (bit, &(_, _, b)) in self.states.machine.iter().enumerate() {
@@ -489,7 +489,7 @@ impl Classes {
         None
     }
 
-    /// The classes with more than one bit, by names.
+    /// Returns the classes of more than one bit, by name.
     pub(super) fn correspondence(&self, pair: &Pair<'_>) -> Correspondence {
         let named = |bit: usize| {
             let name = match bit.checked_sub(self.states.model()) {

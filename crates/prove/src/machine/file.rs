@@ -1,4 +1,4 @@
-//! One cycle of the file as gates, and the state that its registers hold.
+//! One cycle of the RTL file as gates, and the state in its registers.
 
 use super::port_pairs::PortPairs;
 use crate::aig::Lit;
@@ -18,9 +18,9 @@ pub(super) struct FileRegisters<'a> {
     pub(super) rtl: &'a Rtl,
     /// Signals that are registers.
     pub(super) registers: Vec<SignalId>,
-    /// Power-on values of their bits, register by register; none where the file gives none.
+    /// Power-on values of the bits of all registers; `None` for a bit without one.
     pub(super) power_on: Vec<Option<bool>>,
-    /// For each register, the number of its first bit.
+    /// Index of the first bit of each register.
     pub(super) first: Vec<usize>,
 }
 
@@ -30,15 +30,15 @@ pub(super) struct FileCycle {
     pub(super) outputs: FxHashMap<SignalId, Vec<Lit>>,
     /// Bits of all registers after the clock edge.
     pub(super) next: Vec<Lit>,
-    /// Operations of blocks whose signals were found and are equal.
+    /// Operations of blocks whose signals exist and are equal.
     pub(super) matched: FxHashSet<(usize, u32)>,
 }
 
 impl<'a> FileRegisters<'a> {
-    /// Looks at the registers of a file.
+    /// Collects the registers of a file.
     ///
     /// # Errors
-    /// Why they are not those of a machine: another edge, an asynchronous reset, clocks that are computed.
+    /// If the registers cannot be those of a machine: falling edge, asynchronous reset, or derived clocks.
     pub(super) fn new(rtl: &'a Rtl) -> Result<FileRegisters<'a>, String> {
         if clock_of(rtl)?.is_some_and(|(_, rising)| !rising) {
             return Err("registers act on the falling edge of the clock".into());
@@ -49,16 +49,16 @@ impl<'a> FileRegisters<'a> {
                 continue;
             }
             if signal.registers.iter().any(|r| !r.resets.is_empty()) {
-                return Err(format!("{} has an asynchronous reset, which no machine has", signal.name));
+                return Err(format!("{} has an asynchronous reset, which machines do not have", signal.name));
             }
             if !signal.wires.is_empty() {
-                return Err(format!("{} is a register in some of its bits only", signal.name));
+                return Err(format!("only some bits of {} are registers", signal.name));
             }
             let init = match signal.init {
                 None => None,
                 Some(node) => match rtl.as_const(node) {
                     Some(value) => Some(value),
-                    None => return Err(format!("the first value of {} is not a constant", signal.name)),
+                    None => return Err(format!("the power-on value of {} is not a constant", signal.name)),
                 },
             };
             file.first.push(file.power_on.len());
@@ -68,30 +68,30 @@ impl<'a> FileRegisters<'a> {
         Ok(file)
     }
 
-    /// Bits of all registers together.
+    /// Returns the number of bits of all registers.
     pub(super) fn bits(&self) -> usize {
         self.power_on.len()
     }
 
-    /// The register that a bit is of, and which of its bits.
+    /// Returns the register of a bit, and the position of the bit in it.
     pub(super) fn register_of(&self, bit: usize) -> (SignalId, usize) {
         let at = self.first.partition_point(|&first| first <= bit) - 1;
         (self.registers[at], bit - self.first[at])
     }
 
-    /// The name of the register that a bit is of.
+    /// Returns the name of the register of a bit.
     pub(super) fn register_name(&self, bit: usize) -> String {
         self.rtl.signal(self.register_of(bit).0).name.clone()
     }
 
-    /// The name of a register's bit.
+    /// Returns the name of a register's bit.
     pub(super) fn name(&self, bit: usize) -> String {
         let (register, bit) = self.register_of(bit);
         let signal = self.rtl.signal(register);
         if signal.width == 1 { signal.name.clone() } else { format!("{}[{bit}]", signal.name) }
     }
 
-    /// One cycle. `known` are the machine's blocks in the same cycle, which signals may turn out to show.
+    /// Builds one cycle. `known` has the values of the machine's blocks in the same cycle, which signals may equal.
     ///
     /// # Errors
     /// If a signal depends on itself without a register.
@@ -119,7 +119,7 @@ impl<'a> FileRegisters<'a> {
         let mut bits = |e: &mut Engine, leaves: &mut Moment<'_>, node| {
             unroll.word(&mut Gates { e, leaves }, node, 0).map_err(|fault| match fault {
                 Fault::Loop(s) => format!("{} depends on itself without a register", rtl.signal(s).name),
-                Fault::Overflow => "gates cannot say it".into(),
+                Fault::Overflow => "it cannot be expressed as gates".into(),
             })
         };
         let mut next = state.to_vec();
@@ -138,16 +138,16 @@ impl<'a> FileRegisters<'a> {
     }
 }
 
-/// A value that the language leaves open.
+/// Returns a bit that the language does not define.
 fn undefined(e: &mut Engine) -> Lit {
     let number = e.words.aig.inputs().len();
     e.words.aig.input(format!("undefined_{number}"))
 }
 
-/// Limits of a question that a name suggests.
+/// Limits of a query that a name suggests.
 const HINT: Limits = Limits { sat_steps: 0, cone: 5_000, exhaustive_leaves: 14, deep: true };
 
-/// The machine's operations by the names that signals may have for them: operation 17 of block `mac` is `mac_v17`.
+/// Operations of the machine by possible signal names: operation 17 of block `mac` is `mac_v17`.
 struct Operations<'a> {
     machine: &'a Machine,
     known: &'a [ModelBits],
@@ -160,7 +160,7 @@ impl<'a> Operations<'a> {
         Operations { machine, known, blocks }
     }
 
-    /// The operation that a name speaks of, and its bits. A name is only a hint.
+    /// Returns the operation in a name, and its bits. A name is only a hint.
     fn named(&self, name: &str) -> Option<(usize, ValueId, &'a [Lit])> {
         let lower = name.to_ascii_lowercase();
         let (block, number) = lower.rsplit_once("_v")?;
@@ -186,7 +186,7 @@ impl Leaves for Moment<'_> {
         let width = self.file.rtl.signal(signal).width as usize;
         match self.ports.inputs.get(&signal) {
             Some(port) => self.inputs[port.index()].iter().flat_map(|cell| cell.bits.iter().copied()).collect(),
-            // The clock, where it is used as data: any value.
+            // A clock that is used as data can have any value.
             None => (0..width).map(|_| undefined(e)).collect(),
         }
     }
@@ -204,7 +204,7 @@ impl Leaves for Moment<'_> {
         let Some((block, id, known)) = operations.named(name) else { return bits };
         let kif = operations.machine.blocks()[block].model.kif(id);
         let wanted = resize(known, kif.signed, bits.len());
-        // A wrong hint may be as hard to refute as a right one to prove; neither is worth much.
+        // Both the refutation of a wrong hint and the proof of a correct one may be expensive, so the limits are low.
         let limits = e.limits;
         e.limits = Limits { sat_steps: limits.sat_steps / 30, ..HINT };
         let equal = bits == wanted || e.equal(&bits, &wanted) == Outcome::Equal;

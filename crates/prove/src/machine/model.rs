@@ -92,10 +92,6 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    fn types(&self, access: &Access) -> &[Kif] {
-        &self.machine.signal(access.signal).elements[access.lo..access.hi]
-    }
-
     /// Returns a literal that is 1 if an index has this value; impossible values are never reached.
     fn is(&mut self, index: &[Lit], value: usize) -> Lit {
         if index.len() < usize::BITS as usize && value >> index.len() != 0 {
@@ -112,7 +108,7 @@ impl Cycle<'_> {
         };
         let index = self.read(index).swap_remove(0);
         let elements = self.values[access.signal.index()].clone();
-        let types = self.types(access).to_vec();
+        let types = self.machine.types(access).to_vec();
         (access.lo..access.hi)
             .zip(types)
             .map(|(first, kif)| {
@@ -137,7 +133,8 @@ impl Cycle<'_> {
     /// Returns the values of a view, in the types of another.
     fn converted(&mut self, from: &Access, to: &Access) -> Vec<SymbolicCell> {
         let cells = self.read(from);
-        let types: Vec<(Kif, Kif)> = self.types(from).iter().copied().zip(self.types(to).iter().copied()).collect();
+        let types: Vec<(Kif, Kif)> =
+            self.machine.types(from).iter().copied().zip(self.machine.types(to).iter().copied()).collect();
         let each = cells.into_iter().zip(types);
         each.map(|(c, (from, to))| SymbolicCell { bits: converted(&c.bits, from, 0, to), defined: c.defined }).collect()
     }

@@ -1,7 +1,7 @@
 //! Certificates of state machines for `alir2hdl-check`.
 
 use super::{Correspondence, CounterexampleTrace, RegisterBit, flow};
-use crate::certify::{self, Beside, Recorded};
+use crate::certify::{self, Recorded, SideProgram};
 use alir_core::ir::machine::Machine;
 use alir_formats::{self, Target};
 use alir2hdl_check::induction::Induction;
@@ -10,14 +10,14 @@ use alir2hdl_check::program::Program;
 use alir2hdl_check::text::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Times that bits are taken out of their classes because nothing is found that shows them.
+/// Maximum number of rounds in which bits without a recordable proof are removed from their classes.
 const ROUNDS: usize = 16;
 
-/// Returns the stages of a machine's optimisation as intermediate programs with their files, none of which is trusted.
-/// A machine that is no such program is left out.
-pub fn beside(read: &Read, machines: &[Machine], found: &Correspondence) -> Vec<(Beside, Vec<u8>)> {
+/// Returns the stages of a machine's optimisation as untrusted intermediate programs, with their files. A machine that
+/// cannot be represented as a program is skipped.
+pub fn beside(read: &Read, machines: &[Machine], found: &Correspondence) -> Vec<(SideProgram, Vec<u8>)> {
     let elements = read.elements();
-    let mut out: Vec<(Beside, Vec<u8>)> = Vec::new();
+    let mut out: Vec<(SideProgram, Vec<u8>)> = Vec::new();
     for machine in machines {
         let Some((model, feeds)) = flow::unrolled(machine, found.depth > 0) else { continue };
         let number = |(name, element, back): &flow::PastElement| {
@@ -38,12 +38,17 @@ pub fn beside(read: &Read, machines: &[Machine], found: &Correspondence) -> Vec<
     out
 }
 
-/// Records a certificate from the proved register correspondence. Bits whose equality cannot be recorded are left out
-/// round by round: outputs may not need them.
+/// Records a certificate from the proved register correspondence. Bits whose equality cannot be recorded are removed
+/// from their classes, as outputs may not depend on them, and recording is repeated.
 ///
 /// # Errors
-/// Constructs of the RTL that the checker refuses.
-pub fn record(machine: &Read, beside: &[Beside], text: &Text<'_>, found: &Correspondence) -> Result<Recorded, String> {
+/// Constructs of the RTL that the checker does not support.
+pub fn record(
+    machine: &Read,
+    beside: &[SideProgram],
+    text: &Text<'_>,
+    found: &Correspondence,
+) -> Result<Recorded, String> {
     let mut induction = numbered(machine, text, found)?;
     for _ in 1..ROUNDS {
         let recorded = certify::record_machine(machine, beside, text, &induction)?;
@@ -55,7 +60,8 @@ pub fn record(machine: &Read, beside: &[Beside], text: &Text<'_>, found: &Corres
         let mut classes = Vec::new();
         for class in std::mem::take(&mut induction.classes) {
             let (others, own): (Vec<usize>, Vec<usize>) = class.into_iter().partition(|bit| open.contains(bit));
-            // What is left out may be the same still, and begins with a bit that is not complemented.
+            // The removed bits may still be equal to each other; the first bit of their new class must not be
+            // complemented.
             let flip = others.first().map_or(0, |first| first % 2);
             classes.extend([own, others.into_iter().map(|bit| bit ^ flip).collect()]);
         }
@@ -67,7 +73,7 @@ pub fn record(machine: &Read, beside: &[Beside], text: &Text<'_>, found: &Corres
     certify::record_machine(machine, beside, text, &induction)
 }
 
-/// Converts the correspondence to the checker's numbers. Bits without a unique name are left out.
+/// Converts the correspondence to the checker's bit numbers, without the bits that have no unique name.
 fn numbered(machine: &Read, text: &Text<'_>, found: &Correspondence) -> Result<Induction, String> {
     let mut numbers: FxHashMap<RegisterBit, Option<usize>> = FxHashMap::default();
     let state = machine.state();
@@ -95,7 +101,7 @@ fn numbered(machine: &Read, text: &Text<'_>, found: &Correspondence) -> Result<I
     Ok(Induction { settled: found.settled, depth: found.depth, classes, zeros: sorted(&found.constant) })
 }
 
-/// The inputs that show a difference, clock by clock, as bits in the checker's order.
+/// Returns the inputs of a counterexample for all cycles, as bits in the checker's order.
 pub fn case(machine: &Machine, read: &Read, c: &CounterexampleTrace) -> Vec<bool> {
     let mut first: FxHashMap<&str, usize> = FxHashMap::default();
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! Words of gates for the unrolling of both designs.
+//! Gate-level words for the unrolling of the RTL and of the netlist.
 
 use super::super::aig::Lit;
 use super::super::bit_vector::{constant, resize};
@@ -10,13 +10,13 @@ use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Most bits of an address whose table is made gates.
+/// Largest address in bits of a table that is expanded to gates.
 const MOST_ADDRESS: usize = 16;
 
-/// Bits of ports at moments.
+/// Bits of ports in each cycle.
 pub(super) type Pins = FxHashMap<(SignalId, u32), Vec<Lit>>;
 
-/// One of the two designs.
+/// RTL or netlist.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     pub(super) rtl: &'a Rtl,
@@ -37,7 +37,7 @@ impl<'a, 's, 'm> SideGates<'a, 's, 'm> {
         SideGates { sweep, side, controls: ControlValues::running(side.ports), pins }
     }
 
-    /// Bits of an input port at a moment.
+    /// Returns the bits of an input port in a cycle.
     pub(super) fn pin(&mut self, signal: SignalId, k: u32) -> Vec<Lit> {
         let Side { rtl, ports, latency, .. } = self.side;
         if let Some(level) = self.controls.level(signal) {
@@ -139,7 +139,7 @@ impl Domain for SideGates<'_, '_, '_> {
         missing: &Arc<[Lit]>,
         width: u32,
     ) -> WordResult<Self> {
-        // High bits of an address that are always 0 are none.
+        // High address bits that are always 0 are dropped.
         let used = addr.0.iter().rposition(|&bit| bit != Lit::FALSE).map_or(0, |last| last + 1);
         let is_full = entries.len() >> used.min(63) > 0;
         let is_constant = missing.iter().all(|bit| bit.as_const().is_some());

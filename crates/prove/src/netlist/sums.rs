@@ -1,11 +1,11 @@
 //! Sums as polynomials over bits.
 //!
-//! A bit of a carry chain chooses between the carry from below (`half` is 1) and the bit that a carry begins with
-//! (`start`). Whatever the cells before it compute, the chain adds two words: with `D = start` and `B = half xor
-//! start`, `sum(2^k (D_k + B_k)) + carry = sum(2^k (half_k xor carry_k)) + 2^n carry_n` is an identity. Synthesis adds
-//! three and more numbers with compressors in front of the chain, so that `D` and `B` are functions of bits of them; as
-//! integer polynomials over these bits the products cancel, and the sum is the one that the RTL's adders make, modulo a
-//! power of two. Bits of the lower part that are known to be equal leave one bit: it is equal, too.
+//! A bit of a carry chain selects the carry from below (if `half` is 1), or the bit that starts a carry (`start`). For
+//! any cells before it, the chain adds two words: with `D = start` and `B = half xor start`, `sum(2^k (D_k + B_k)) +
+//! carry = sum(2^k (half_k xor carry_k)) + 2^n carry_n` is an identity. Synthesis adds three and more numbers with
+//! compressors before the chain, so that `D` and `B` are functions of several bits. As integer polynomials over these
+//! bits the products cancel, and the sum is that of the RTL's adders, modulo a power of two. If the lower bits are
+//! proved equal, the remaining bit is equal too.
 
 use super::super::aig::Lit;
 use super::polynomial::{Function, Monomial, Polynomial, Variables};
@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 200;
 /// Most leaves of the function of one bit.
 const MOST_LEAVES: usize = 9;
 
-/// Most bits of adders of which one is chosen to be replaced.
+/// Maximum number of adder bits among which the replaced one is selected.
 const MOST_TRIED: usize = 16;
 /// Most terms read and written in one attempt. Of 1,309 sums of `jet_mlp` that are proved none takes more than 25,506,
 /// while attempts that fail would take up to forty times as much.
@@ -28,7 +28,7 @@ const MOST_WORK: usize = 32_000;
 /// Most of these choices in one proof, and most terms of a polynomial for them.
 const MOST_CHOICES: usize = 24;
 const MOST_TERMS_TRIED: usize = 450;
-/// Most leaves of a bit of the RTL that is replaced by what it is made of.
+/// Maximum number of leaves of an RTL bit that is replaced by its definition.
 const MOST_VISIBLE: usize = 5;
 /// Words of 64 variables of a proof; wide sums need the second one.
 const FEW: usize = 4;
@@ -50,7 +50,7 @@ pub(super) struct Sums {
     halves: FxHashMap<Lit, (Lit, Lit)>,
     /// Values of `start + (half xor start)`, over the inputs of both cells with `true`.
     cells: FxHashMap<(Lit, Lit, bool), Option<Rc<Function>>>,
-    /// Functions of nodes over what their gates are made of.
+    /// Functions of nodes over the inputs of their gates.
     definitions: FxHashMap<u32, Option<Rc<Function>>>,
 }
 
@@ -67,7 +67,7 @@ impl Sums {
         }
     }
 
-    /// A bit has another name from now on.
+    /// Renames a bit.
     pub(super) fn rename(&mut self, bit: Lit, name: Lit) {
         if let Some(&link) = self.links.get(&bit) {
             self.links.entry(name).or_insert(link);
@@ -77,7 +77,7 @@ impl Sums {
 
 /// Proves that a bit of the netlist that is a sum is a bit of a sum of the RTL.
 pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
-    // The complement of a sum bit is looked for as the bit.
+    // The complement of a sum bit is compared as the bit itself.
     for (x, y) in [(x, y), (!x, !y)] {
         let Some(adder) = sweep.words.adder_of(y.node()).map(|(_, bit)| bit) else { return false };
         let residuals: [fn(&mut Sweep<'_>, Lit) -> Residual; 3] =
@@ -103,8 +103,8 @@ pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
     is_zero(sweep, &[(own, 1), term(y, 1)], 0, 1)
 }
 
-/// Words of the RTL's adders that a bit is computed next to: those of the next lower bit of its carry chain, and of the
-/// leaves of its cell.
+/// Returns words of the RTL's adders near a bit: those of the next lower bit of its carry chain, and of the leaves of
+/// its cell.
 pub(super) fn words_near(sweep: &mut Sweep<'_>, x: Lit) -> Vec<Lit> {
     let mut nodes = Vec::new();
     let links = &sweep.sums.links;
@@ -132,8 +132,8 @@ fn term(lit: Lit, factor: u128) -> (Rc<Function>, u128) {
     (Rc::new(Function::literal(lit)), factor)
 }
 
-/// Carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`; with `is_opened` the
-/// functions of its cells are over the inputs of the look-up tables in front of them.
+/// Returns the carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`. With
+/// `is_opened` the functions of its cells are over the inputs of the LUTs before them.
 fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
     let links = &sweep.sums.links;
     let (half, carry) = match sweep.sums.halves.get(&x) {
@@ -158,7 +158,7 @@ fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
     for (k, link) in links.iter().enumerate() {
         residual.push((cell(sweep, link, is_opened)?, 1u128 << k));
         let sum = sweep.xor(link.half, link.carry);
-        // Bits that nothing reads are not compared yet.
+        // Bits without readers are not compared yet.
         residual.push(term(sweep.placed(sum), (1u128 << k).wrapping_neg()));
     }
     let n = links.len();
@@ -167,7 +167,7 @@ fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
     Some((residual, n))
 }
 
-/// Adder of the netlist's words, as in DSP cells: both operands without the lower bits of the sum.
+/// Returns the adder of a word of the netlist, as in DSP cells: both operands minus the lower bits of the sum.
 fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Residual {
     if x.node() < sweep.begin() || x.is_negated() {
         return None;
@@ -189,7 +189,7 @@ fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Residual {
     Some((residual, bit))
 }
 
-/// Function `start + (half xor start)`.
+/// Returns the function `start + (half xor start)` of a cell.
 fn cell(sweep: &mut Sweep<'_>, link: &Link, is_opened: bool) -> Option<Rc<Function>> {
     let key = (link.half, link.start, is_opened);
     if let Some(known) = sweep.sums.cells.get(&key) {
@@ -201,8 +201,8 @@ fn cell(sweep: &mut Sweep<'_>, link: &Link, is_opened: bool) -> Option<Rc<Functi
     found
 }
 
-/// Function of the inputs of the look-up tables that compute `half` and `start`: of products of both, only what they
-/// are made of shows that they cancel.
+/// Returns the function over the inputs of the LUTs that compute `half` and `start`, as products of both only cancel
+/// over these inputs.
 fn opened_cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Function> {
     let mut opened = Vec::new();
     let mut open = |sweep: &Sweep<'_>, lit: Lit| {
@@ -228,9 +228,9 @@ fn cell_function(sweep: &mut Sweep<'_>, half: Lit, start: Lit, opened: &[Lit]) -
     Some(Function::from_tables(&[&tables[1], &other], &leaves))
 }
 
-/// Truth tables of literals over bits of the RTL's signals and nets.
+/// Returns the truth tables of literals over bits of the RTL's signals and nets.
 fn tables(sweep: &mut Sweep<'_>, of: &[Lit], opened: &[Lit]) -> Option<(Vec<u32>, Vec<Vec<u64>>)> {
-    // What is a bit of that kind itself stays one, unless it is to be opened.
+    // A literal that is itself such a bit is a leaf, unless it is opened.
     let is_leaf = |sweep: &Sweep<'_>, lit: Lit| is_variable(sweep, lit.node()) && !opened.contains(&lit);
     let roots: Vec<Lit> = of.iter().copied().filter(|&lit| lit.node() != 0 && !is_leaf(sweep, lit)).collect();
     let mut window = sweep.cone(&roots, 300, is_variable)?;
@@ -255,7 +255,7 @@ fn bit_function(sweep: &mut Sweep<'_>, lit: Lit) -> Option<Rc<Function>> {
     Some(Rc::new(Function::from_tables(&[&tables[0]], &leaves)))
 }
 
-/// Function of a node over what its gates are made of.
+/// Returns the function of a node over the inputs of its gates.
 fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Rc<Function>> {
     if let Some(known) = sweep.sums.definitions.get(&node) {
         return known.clone();
@@ -276,10 +276,10 @@ fn gates_function(sweep: &mut Sweep<'_>, node: u32) -> Option<Function> {
     Some(Function::from_tables(&[&tables[0]], Sweep::leaves(&window)))
 }
 
-/// Returns `true` if a sum times `2^shift` is 0 modulo `2^bits` for all inputs: variables are replaced by what they are
-/// made of, the highest first, bits of adders after all others. If that leads nowhere, the bit of an adder is chosen
-/// whose replacement leaves the fewest terms: operands that both sides have must stay, and their numbers do not show
-/// which ones that are.
+/// Returns `true` if a sum times `2^shift` is 0 modulo `2^bits` for all inputs. Variables are replaced by their
+/// definitions, the highest first, bits of adders last. If the terms do not cancel, the adder bit is replaced whose
+/// definition leaves the fewest terms, as common operands of both sides must remain, and their numbers do not identify
+/// them.
 fn is_zero(sweep: &mut Sweep<'_>, residual: &[(Rc<Function>, u128)], shift: usize, bits: u32) -> bool {
     [(1, MOST_TERMS), (MOST_TRIED, MOST_TERMS_TRIED)].into_iter().any(|(tried, terms)| {
         let few = Cancellation::<FEW>::new(residual, shift, bits).and_then(|mut c| c.run(sweep, tried, terms));
@@ -287,7 +287,7 @@ fn is_zero(sweep: &mut Sweep<'_>, residual: &[(Rc<Function>, u128)], shift: usiz
     })
 }
 
-/// Replacements of variables until nothing is left of a polynomial.
+/// Replacement of the variables of a polynomial until all terms cancel.
 struct Cancellation<const N: usize> {
     residual: Polynomial<N>,
     variables: Variables<N>,
@@ -295,7 +295,7 @@ struct Cancellation<const N: usize> {
     used: FxHashSet<(u32, u32)>,
     /// Nets whose cells replaced a bit of the RTL.
     expanded: FxHashSet<u32>,
-    /// Variables that nothing is known of but their name.
+    /// Variables without a known definition.
     kept: FxHashSet<u32>,
 }
 
@@ -319,7 +319,7 @@ enum By {
 }
 
 impl<const N: usize> Cancellation<N> {
-    /// The sum times `2^shift` modulo `2^bits`; `None` if it has too many variables.
+    /// Returns the sum times `2^shift` modulo `2^bits`; `None` if it has too many variables.
     fn new(residual: &[(Rc<Function>, u128)], shift: usize, bits: u32) -> Option<Self> {
         let (mut variables, mut sum) = (Variables::default(), Polynomial::zero(bits));
         for (function, factor) in residual {
@@ -329,7 +329,7 @@ impl<const N: usize> Cancellation<N> {
         Some(Cancellation { residual: sum, variables, used, expanded, kept })
     }
 
-    /// Replaces variables until nothing is left, with `tried` candidates in each step and at most `terms` terms;
+    /// Replaces variables until all terms cancel, with `tried` candidates in each step and at most `terms` terms;
     /// `None` if there are too many variables.
     fn run(&mut self, sweep: &mut Sweep<'_>, tried: usize, terms: usize) -> Option<bool> {
         let (mut choices, mut work) = (0, 0);
@@ -389,8 +389,8 @@ impl<const N: usize> Cancellation<N> {
         (!self.variables.is_exhausted()).then_some(false)
     }
 
-    /// The highest variable that is no bit of an adder, else at most `tried` bits of adders: definitions of other
-    /// variables may still cancel, and those of adders have many more terms.
+    /// Returns the highest variable that is not a bit of an adder, otherwise at most `tried` bits of adders, whose
+    /// definitions have many more terms and may be unnecessary.
     fn candidates(&self, sweep: &Sweep<'_>, all: Monomial<N>, tried: usize) -> Vec<u32> {
         let nodes = || all.numbers().map(|number| self.variables.node(number));
         let is_open = |node: u32| !self.kept.contains(&node) && !sweep.is_input(node);
@@ -424,20 +424,20 @@ impl<const N: usize> Cancellation<N> {
         Some((by, Replacement::Value(definition)))
     }
 
-    /// Monomial of a node alone, if it is a variable.
+    /// Returns the monomial of a node alone, if it is a variable.
     fn alone(&self, node: u32) -> Option<Monomial<N>> {
         self.variables.known(node).map(Monomial::variable)
     }
 
-    /// The monomial that is a variable of the polynomial, and the terms with it.
+    /// Returns the monomial of a variable of the polynomial, and the terms with it.
     fn terms_with(&self, variable: u32) -> (Monomial<N>, Vec<(Monomial<N>, u128)>) {
         let number = self.variables.known(variable).expect("a variable of the polynomial");
         let terms = self.residual.terms().filter(|(monomial, _)| monomial.contains(number));
         (Monomial::variable(number), terms.collect())
     }
 
-    /// Replaces the word of an adder that a variable is a bit of by its operands, if the word is there as a whole and
-    /// no variable above the highest one comes instead.
+    /// Replaces the word of an adder that contains a variable by the operands of the adder, if all relevant bits of the
+    /// word are present, and no variable above the highest one is introduced.
     fn without_adder(&mut self, sweep: &mut Sweep<'_>, variable: u32, highest: u32) -> Option<Polynomial<N>> {
         let (adder, _) = sweep.words.adder_of(variable)?;
         let mut adder = adder.clone();
@@ -467,7 +467,7 @@ impl<const N: usize> Cancellation<N> {
             (own.trailing_zeros() >= j as u32).then_some((own >> j) as u128 & mask)
         });
         let factor = factors.max_by_key(|&factor| agreeing(factor))?;
-        // Most of the bits that matter must be there: one bit alone is rather what its gates compute.
+        // Most of the relevant bits must be present; a single bit is replaced by the function of its gates instead.
         let relevant = width.min((bits - factor.trailing_zeros().min(bits)) as usize);
         if 2 * agreeing(factor) < relevant {
             return None;
@@ -476,7 +476,7 @@ impl<const N: usize> Cancellation<N> {
         let wraps = factor.trailing_zeros() as usize + width >= bits as usize;
         let is_unsigned = top(&adder.a) == Lit::FALSE && top(&adder.b) == Lit::FALSE;
         let is_signed = adder.exact || fits(&adder.a, &adder.b, adder.carry);
-        // The sign's factor says how the word goes on upwards.
+        // The factor of the sign determines the extension of the word.
         let negative = (factor << (width - 1)).wrapping_neg() & mask;
         let as_signed = if wraps {
             false
@@ -496,7 +496,7 @@ impl<const N: usize> Cancellation<N> {
             }
         }
         change.add_function(&mut self.variables, &Function::literal(adder.carry), (Monomial::ONE, factor))?;
-        // The bit alone is gone, and no higher one came instead.
+        // The replacement must remove the bit and introduce no higher variable.
         let is_there = |node: u32| {
             self.alone(node).is_some_and(|m| self.residual.factor(&m).wrapping_add(change.factor(&m)) & mask != 0)
         };
@@ -506,7 +506,7 @@ impl<const N: usize> Cancellation<N> {
     }
 }
 
-/// Adds what terms with a variable change by if a function replaces the variable; `None` if there are too many
+/// Adds the change of the terms with a variable if a function replaces the variable; `None` if there are too many
 /// variables.
 fn substitute<const N: usize>(
     (variable, terms): (Monomial<N>, Vec<(Monomial<N>, u128)>),
@@ -565,7 +565,7 @@ mod tests {
         wrong: Option<usize>,
     }
 
-    /// Model whose outputs are its inputs.
+    /// Returns a model whose outputs are its inputs.
     fn model(words: usize, bits: usize) -> alir_core::ir::Model {
         let mut builder = Builder::new(vec![0; words]);
         for input in 0..words as u32 {
@@ -586,7 +586,7 @@ mod tests {
             Case { words, rectified, order, first: random.below(2) as usize, wrong: None }
         }
 
-        /// Number of bits, from the lowest on, that are proved to be those of the RTL; the next one is not.
+        /// Returns the number of bits, from the lowest on, that are proved equal to those of the RTL.
         fn proved_bits(&self) -> usize {
             let model = model(self.words, BITS);
             let mut sweep = Sweep::new(&model, Limits::default(), 100_000_000);

@@ -1,8 +1,8 @@
 //! Equivalences between gates of a netlist and gates of RTL.
 //!
-//! Gates of both are in one graph. A gate of the netlist that has the same simulated values as one of the RTL is
-//! compared with it over windows: all gates between the two and a few leaves, which are free. A window only fails to
-//! prove: what holds for free leaves holds for the real ones. Windows grow, at last to the inputs.
+//! The gates of both are in one graph. A netlist gate is compared with an RTL gate that has the same simulated values
+//! over windows: the gates between the two and a few leaves, which are free variables. A proof for free leaves is valid
+//! for the real ones, so a window may only fail to prove an equality. Windows grow, finally up to the inputs.
 
 use super::super::aig::{Gate, Lit, Simulation, VARIABLES};
 use super::super::bit_vector::Words;
@@ -17,19 +17,19 @@ use std::collections::BinaryHeap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Words of 64 simulated patterns.
+/// Number of words of 64 simulated patterns.
 const WORDS: usize = 32;
-/// Gates with the same values that one bit is compared with.
+/// Maximum number of gates with the same values with which one bit is compared.
 const CANDIDATES: usize = 4;
-/// Leaves of a window whose assignments are all tried.
+/// Maximum number of leaves of a window that is compared exhaustively.
 const LEAVES: usize = 12;
-/// Gates of a window of the first kind: from one level of cells to the RTL.
+/// Maximum number of gates of a window of the first kind, which covers one level of cells.
 const NEAR: usize = 300;
-/// Gates of a leaf that is looked for as a function of the other leaves.
+/// Maximum number of gates between a leaf and the other leaves of which it may be a function.
 const SHARED: usize = 12;
-/// Numbers of gates at which growing windows are looked at.
+/// Sizes in gates of growing windows.
 const GROWN: [usize; 10] = [4, 8, 16, 24, 32, 48, 64, 96, 160, 250];
-/// Numbers of gates at which the solver is asked, and its steps there.
+/// Sizes in gates of windows for the SAT solver, with its steps for each.
 const ASKED: [(usize, u64); 4] = [(60, 300), (400, 1_000), (3_000, 3_000), (200_000, 20_000)];
 /// Steps of the solver for a bit of an output.
 const OUTPUT_STEPS: u64 = 300_000;
@@ -37,7 +37,7 @@ const OUTPUT_STEPS: u64 = 300_000;
 /// little.
 const FAILURES: usize = 2_000;
 
-/// Graph of both designs with what is known of it.
+/// Graph of both designs, with the proved equivalences.
 pub(super) struct Sweep<'m> {
     pub(super) words: Words,
     /// Bits of the model's inputs.
@@ -53,11 +53,11 @@ pub(super) struct Sweep<'m> {
     begin: u32,
     /// Gates by a hash of their simulated values.
     by_values: FxHashMap<u64, Vec<Lit>>,
-    /// Netlist gates that were proved to be another literal, or that were compared without success (themselves).
+    /// Netlist gates with the literal that they were proved to equal, or themselves after a failed comparison.
     placed: FxHashMap<u32, Lit>,
-    /// Bits that are being compared: the proof of a sum compares other bits of its chain, and may meet it again.
+    /// Bits that are being compared. The proof of a sum compares other bits of its chain, which may lead back to it.
     open: FxHashSet<u32>,
-    /// Nets that gates of the RTL were found for, with `true` for the complement.
+    /// Nets with equal gates of the RTL, with `true` for the complement.
     matched: FxHashMap<u32, Vec<(u32, bool)>>,
     failures: usize,
     limits: Limits,
@@ -71,7 +71,7 @@ pub(super) struct Sweep<'m> {
 struct Patterns<'m> {
     model: &'m Model,
     random: SplitMix,
-    /// Values of the model's inputs that were drawn, by the number of the input in the graph.
+    /// Random values of the model's inputs, by the index of the input in the graph.
     known: Vec<[u64; WORDS]>,
 }
 
@@ -81,7 +81,7 @@ impl<'m> Patterns<'m> {
         for kif in p.model.input_kifs() {
             let width = kif.width() as usize;
             let bits: Vec<[u64; WORDS]> = (0..width).map(|_| std::array::from_fn(|_| p.random.word())).collect();
-            // In every second word numbers are small: bits from a place on are copies of the sign.
+            // In every second word numbers are small: bits from a random position on are copies of the sign.
             let places: [usize; WORDS] = std::array::from_fn(|_| p.random.word() as usize % width.max(1));
             for i in 0..width {
                 p.known.push(std::array::from_fn(|w| bits[if w % 2 == 1 && i > places[w] { places[w] } else { i }][w]));
@@ -100,7 +100,7 @@ impl<'m> Patterns<'m> {
     }
 }
 
-/// Place of a simulated pattern: a word of 64 patterns and a bit of it.
+/// Index of a simulated pattern: a word of 64 patterns, and a bit of it.
 #[derive(Clone, Copy)]
 pub(super) struct PatternIndex {
     word: usize,
@@ -176,11 +176,11 @@ impl<'m> Sweep<'m> {
         spent >= self.most
     }
 
-    /// All gates so far are the RTL's; what follows is the netlist.
+    /// Marks all gates so far as those of the RTL; further gates belong to the netlist.
     pub(super) fn begin_netlist(&mut self) {
         self.begin = self.words.aig.len() as u32;
         self.simulate();
-        // Bits of signals are there already, and go first.
+        // Bits of signals are already in the lists, as preferred candidates.
         for node in 1..self.begin {
             if !self.visible.contains(&node) && !self.placed.contains_key(&node) {
                 let lit = Lit::new(node, false);
@@ -220,7 +220,7 @@ impl<'m> Sweep<'m> {
         x
     }
 
-    /// Literal of the RTL that a bit of the netlist is proved to be; else the bit itself.
+    /// Returns the RTL literal that a netlist bit was proved to equal, otherwise the bit itself.
     pub(super) fn placed(&mut self, bit: Lit) -> Lit {
         let found = self.find(bit);
         if found != bit {
@@ -253,7 +253,7 @@ impl<'m> Sweep<'m> {
         let all = self.by_values.get(&key).map_or(&[][..], Vec::as_slice);
         let first: Vec<Lit> = all.iter().copied().take(CANDIDATES).collect();
         let mut candidates: Vec<Lit> = Vec::new();
-        // Many upper bits of sums have the same values, above all those that are never set.
+        // Many upper bits of sums have the same simulated values, in particular bits that are never set.
         if all.len() > CANDIDATES && !is_rtl {
             let values = self.sim.value(normal);
             for lit in sums::words_near(self, bit) {
@@ -314,7 +314,7 @@ impl<'m> Sweep<'m> {
         self.sim.value(lit)[at.word] >> at.bit & 1 == 1
     }
 
-    /// Returns `true` if literals depend on inputs that are not those of the sample.
+    /// Returns `true` if literals depend on inputs of other cycles than that of the sample.
     pub(super) fn reads_other_moments(&self, word: &[Lit]) -> bool {
         let own: usize = self.inputs.iter().map(Vec::len).sum();
         let (mut seen, mut stack) = (FxHashSet::default(), word.iter().map(|bit| bit.node()).collect::<Vec<_>>());
@@ -338,7 +338,7 @@ impl<'m> Sweep<'m> {
             || self.words.aig.fanins(node).is_none()
     }
 
-    /// Returns `true` if a node is a net of the netlist that is no gate of the RTL.
+    /// Returns `true` if a node is a net of the netlist that equals no gate of the RTL.
     pub(super) fn is_net(&self, node: u32) -> bool {
         node >= self.begin && self.placed.contains_key(&node)
     }
@@ -347,12 +347,12 @@ impl<'m> Sweep<'m> {
         self.visible.contains(&node)
     }
 
-    /// Literal that a bit was found to be, if it was compared.
+    /// Returns the literal that a compared bit equals, otherwise the bit itself.
     pub(super) fn resolved(&self, bit: Lit) -> Lit {
         self.placed.get(&bit.node()).map_or(bit, |found| found.xor(bit.is_negated()))
     }
 
-    /// Proves that two literals are equal; with `is_output` at any cost within the budget.
+    /// Proves that two literals are equal; with `is_output` the whole budget may be used.
     fn is_equal(&mut self, x: Lit, y: Lit, is_output: bool) -> bool {
         if self.is_done() || (self.failures > FAILURES && !is_output) {
             return false;
@@ -376,15 +376,15 @@ impl<'m> Sweep<'m> {
         false
     }
 
-    /// Compares over the leaves of the cell that made the netlist's gate.
+    /// Compares over the leaves of the cell of the netlist's gate.
     fn is_equal_nearby(&mut self, x: Lit, y: Lit) -> bool {
         let Some(own) = self.cone(&[x], NEAR, |s, node| s.is_stop(node)) else { return false };
         if own.leaves.len() > LEAVES {
             return false;
         }
         let mut pinned: FxHashSet<u32> = own.leaves.iter().copied().collect();
-        // A leaf that is a function of the others is no free one: gates that both designs have are shared, so that a
-        // cell can read a signal next to the bits that the signal is made of.
+        // A leaf that is a function of the other leaves must not be free. Designs share gates, so a cell may read a
+        // signal together with the bits from which the signal is computed.
         for &leaf in own.leaves.iter().rev() {
             let below = self.cone(&[Lit::new(leaf, false)], SHARED, |s, node| s.is_stop(node));
             let is_own = |below: &Window| !below.gates.is_empty() && below.leaves.iter().all(|l| pinned.contains(l));
@@ -399,7 +399,7 @@ impl<'m> Sweep<'m> {
         both.is_some_and(|window| window.leaves.len() <= LEAVES && self.holds(&window, x, y))
     }
 
-    /// Compares over growing windows below both.
+    /// Compares over growing windows below both literals.
     fn is_equal_within_growth(&mut self, x: Lit, y: Lit) -> bool {
         let mut last = 0;
         for most in GROWN {
@@ -443,8 +443,8 @@ impl<'m> Sweep<'m> {
         false
     }
 
-    /// Gates below some literals, as far as nodes that `ends` names; `None` if there are more than `most`. The literals
-    /// themselves are no ends.
+    /// Returns the gates below some literals, up to nodes for which `ends` is `true`; `None` if there are more than
+    /// `most`. The literals themselves are not ends.
     pub(super) fn cone(
         &mut self,
         roots: &[Lit],
@@ -477,7 +477,7 @@ impl<'m> Sweep<'m> {
         Some(Window { gates, leaves })
     }
 
-    /// The `most` highest gates below some literals.
+    /// Returns the window with the `most` highest gates below some literals.
     fn grown(&mut self, roots: &[Lit], most: usize) -> Window {
         let mut heap: BinaryHeap<u32> = roots.iter().map(|lit| lit.node()).collect();
         let (mut gates, mut leaves, mut last) = (Vec::new(), Vec::new(), None);
@@ -506,7 +506,7 @@ impl<'m> Sweep<'m> {
         tables[0] == tables[1]
     }
 
-    /// Truth tables of literals over the leaves of a window.
+    /// Returns the truth tables of literals over the leaves of a window.
     pub(super) fn tables(&mut self, window: &Window, of: &[Lit]) -> Vec<Vec<u64>> {
         let leaves = window.leaves.len();
         let words = 1usize << leaves.saturating_sub(6);
@@ -528,7 +528,7 @@ impl<'m> Sweep<'m> {
             }
             at.insert(node, leaves + 1 + i);
         }
-        // Of fewer than six leaves the patterns repeat.
+        // With fewer than six leaves the patterns repeat within a word.
         of.iter()
             .map(|lit| {
                 let from = at[&lit.node()] * words;
@@ -540,12 +540,12 @@ impl<'m> Sweep<'m> {
             .collect()
     }
 
-    /// Leaves of a window.
+    /// Returns the leaves of a window.
     pub(super) fn leaves(window: &Window) -> &[u32] {
         &window.leaves
     }
 
-    /// Nets that are a bit of the RTL, with `true` for its complement.
+    /// Returns the nets that equal a bit of the RTL, with `true` for its complement.
     pub(super) fn matched(&self, node: u32) -> &[(u32, bool)] {
         self.matched.get(&node).map_or(&[], Vec::as_slice)
     }
@@ -562,12 +562,12 @@ impl<'m> Sweep<'m> {
         self.words.aig.fanins(node).is_none()
     }
 
-    /// Counts work that was done elsewhere.
+    /// Adds ticks that were spent outside of this type.
     pub(super) fn spend(&mut self, ticks: u64) {
         self.spent += ticks;
     }
 
-    /// First node of the netlist.
+    /// Returns the first node of the netlist.
     pub(super) fn begin(&self) -> u32 {
         self.begin
     }

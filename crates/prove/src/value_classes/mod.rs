@@ -41,8 +41,8 @@ const LEMMAS: (u64, u64) = (100_000_000, 40_000);
 /// Units that numbering takes for each operation, and recognising values by samples.
 const NUMBERING: (u64, u64) = (100, 1_000);
 
-/// Proves or refutes that the second program is the first one. Their ports have the same types. Of a difference only
-/// what the whole programs show is reported.
+/// Proves or refutes that two programs are equal. Their ports have the same types. Only differences between the outputs
+/// of the whole programs are reported.
 pub fn prove(a: &Model, b: &Model, request: &Request, solver: Solvers<'_>) -> (Report, Engine) {
     let (found, mut engine) = prove_by_values(a, b, request, solver);
     if let Some(report) = found {
@@ -143,7 +143,7 @@ fn numbered<'a>(
                 let range = new.range.clone();
                 let own = numbering.class(Some((1, id)), range.clone());
                 numbering.describe(own, &new);
-                // What is a sum of the same values needs no statement.
+                // A sum of the same values needs no lemma.
                 let is_known = numbering.classes[own as usize].image.as_ref().is_some_and(|(base, _)| {
                     let base = &numbering.classes[*base as usize];
                     base.shared || base.def.is_none_or(|(side, _)| side == 0)
@@ -194,7 +194,7 @@ fn numbered<'a>(
     numbering
 }
 
-/// The proof by values, if it succeeds.
+/// Returns the proof by values, if it succeeds.
 fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report> {
     let operations = (a.nodes().len() + b.nodes().len()) as u64;
     let lemmas = spending.spent + (LEMMAS.0 + LEMMAS.1 * operations).min(spending.left / 5);
@@ -284,7 +284,7 @@ fn constants(
     }
 }
 
-/// Outputs of both programs that are not known to be the same, and bits of the others.
+/// Returns the outputs of both programs that are not known to be equal, and bits of the others.
 fn open_outputs<'r>(numbering: &Numbering<'_>) -> ([Vec<Root<'r>>; 2], u64) {
     let root = |side: usize, j: usize| {
         let model = numbering.programs[side];
@@ -338,7 +338,7 @@ mod tests {
     use num_bigint::BigInt;
     use num_traits::Zero;
 
-    /// Each value's number for each input, as code and binary point.
+    /// Returns each value's number for each input, as code and binary point.
     fn numbers(model: &Model, codes: &[BigInt]) -> Vec<(BigInt, i64)> {
         let mut all = Vec::new();
         golden_steps(model, codes, LookupMiss::Zero, |step| {
@@ -553,7 +553,7 @@ mod tests {
         assert!(proved > 3 && refuted > 20, "{proved} proved, {refuted} refuted");
     }
 
-    /// A program with one more at a constant or an entry of a table.
+    /// Returns a program with 1 added to a constant or to an entry of a table.
     fn with_another_constant(model: &Model, rng: &mut SplitMix) -> Option<Model> {
         let is_constant = |id: &ValueId| matches!(model.node(*id).op, Op::Const { .. } | Op::AddConst { .. });
         let constants: Vec<ValueId> = model.ids().filter(is_constant).collect();

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 use std::rc::Rc;
 
-/// Most inputs of one among which those are looked for that the others decide.
+/// Maximum number of inputs of a class that are searched for inputs that the others determine.
 const OPENED: usize = 16;
 /// Most terms in a linear form, in all forms of a program together, and in those that are added to one.
 pub(super) const TERMS: (usize, usize, usize) = (1_024, 2_000_000, 8_192);
@@ -18,7 +18,7 @@ pub(super) const TERMS: (usize, usize, usize) = (1_024, 2_000_000, 8_192);
 /// Choices of the larger or smaller of two numbers that are followed from one class to another at most.
 const ORDERS: usize = 4;
 
-/// Most bits of a word whose bits are looked at one by one.
+/// Largest width of a word whose bits are analysed separately.
 const MOST_WORD: u32 = 8;
 /// Most entries of a table that may be a sum of the bits of its operand.
 const MOST_ENTRIES: usize = 1 << MOST_WORD;
@@ -72,7 +72,7 @@ pub(super) struct Class {
     pub(super) range: Range,
     /// `true` if both programs have it, or an image of it.
     pub(super) shared: bool,
-    /// Sum of other classes that it equals, if nothing was cut off.
+    /// Equal sum of other classes, if no bits are cut off.
     pub(super) form: Option<Rc<Form>>,
     /// Another class that it is an image of.
     pub(super) image: Option<(u32, Affine)>,
@@ -98,20 +98,20 @@ fn is_negative_less_one(model: &Model, id: ValueId) -> bool {
         if kif.signed && model.kif(*x).frac == kif.frac && !model.kif(*x).is_zero())
 }
 
-/// Number of look-ups of a program whose operand is a concatenation of bits of several values.
+/// Returns the number of look-ups whose operand is a concatenation of bits of several values.
 pub(super) fn words(model: &Model) -> usize {
     let is_word = |x: &ValueId| matches!(model.node(*x).op, Op::Add { .. }) && model.kif(*x).width() <= MOST_WORD;
     model.nodes().iter().filter(|node| matches!(&node.op, Op::Lookup { x, .. } if is_word(x))).count()
 }
 
-/// Both programs with what is known of their values.
+/// Value numbering of both programs.
 pub(super) struct Numbering<'a> {
     pub(super) programs: [&'a Model; 2],
     pub(super) classes: Vec<Class>,
     pub(super) keys: FxHashMap<Key, u32>,
-    /// Classes by what they are of sums that something is cut off: also their units, and what was added to them.
+    /// Classes by rounded sum: with their units, and the constant that was added.
     pub(super) rounded: FxHashMap<RoundedKey, (u32, i64, i128)>,
-    /// Classes by what they are cut out of: also its power of two, and where they are rounded.
+    /// Classes by the value from which they are cut: with the power of two, and the position of the rounding.
     pub(super) finer: FxHashMap<FinerKey, Vec<(u32, i64, i64)>>,
     pub(super) tables: FxHashMap<&'a [i32], u32>,
     /// `true` if counts of comparisons are sums of these: one program has them in tables of several bits.
@@ -147,12 +147,12 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// A class with what is known of it by a key of its own: the first of its direction is what others are images of.
+    /// Enters the key of a class. The first class of a direction is the base of the affine images.
     pub(super) fn describe(&mut self, class: u32, of: &Described) {
         self.describe_sum(class, &of.key);
         let shape = of.shape.keys.iter().find_map(|key| self.image_of_shape(key));
         if self.classes[class as usize].def.is_none_or(|(side, _)| side == 0) {
-            // A value of the first program is computed as it is there: values derived from another one may use that.
+            // A value of the first program is computed as in that program; values derived from another one may use it.
             let image = |(base, affine): (u32, Affine)| {
                 let number = Form::from_number(&affine.plus)?;
                 Form::sum(&[(&self.form(base), affine.shift, affine.neg), (&number, 0, false)])
@@ -248,7 +248,7 @@ impl<'a> Numbering<'a> {
         Some((terms, ranges))
     }
 
-    /// The class that a class is the same number as, if that is known; else itself.
+    /// Returns the class that equals a class, if one is known, otherwise the class itself.
     pub(super) fn representative(&self, class: u32) -> u32 {
         match &self.classes[class as usize].form {
             Some(form) if (form.constant, form.frac) == (0, 0) => match form.terms[..] {
@@ -259,7 +259,7 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// The key of an operation whose operands are numbered, and the range of its result.
+    /// Returns the key of an operation with numbered operands, and the range of its result.
     pub(super) fn key(&mut self, side: usize, id: ValueId) -> (Key, Range) {
         let model = self.programs[side];
         let kif = model.kif(id);
@@ -345,7 +345,7 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// The key of an operation that adds its operands, and the range of its result.
+    /// Returns the key of an operation that adds its operands, and the range of its result.
     fn key_of_sum(&mut self, side: usize, id: ValueId, kif: Kif) -> (Key, Range) {
         let (mut terms, ranges) = self.terms(side, id).unwrap_or_default();
         let exact = ranges
@@ -387,7 +387,7 @@ impl<'a> Numbering<'a> {
             if operands.into_iter().any(|operand| self.is_at_most(operand, high, most - 1)))
     }
 
-    /// The two classes of which a class is the larger or the smaller one, if it is computed so.
+    /// Returns the two classes of which a class is the maximum or minimum; `None` for other classes.
     fn extreme(&mut self, class: u32) -> Option<(Extreme, [u32; 2])> {
         let (side, id) = self.classes[class as usize].def?;
         if !matches!(self.programs[side].node(id).op, Op::Mux { shift: 0, .. }) {
@@ -412,7 +412,7 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// The range of a class where a condition is set, or where it is not, if the condition compares the class with a
+    /// Returns the range of a class if a condition is set, or clear, for a condition that compares the class with a
     /// number.
     fn where_chosen(&self, class: u32, range: &Range, condition: &Condition, set: bool) -> Range {
         let Condition::Sign(form, negative) = condition else { return range.clone() };
@@ -465,8 +465,8 @@ impl<'a> Numbering<'a> {
         Some((form, Range { lo: ends.0.into(), hi: ends.1.into(), frac: i64::from(frac) }))
     }
 
-    /// The bits of an unsigned value that is a concatenation of bits of others, lowest first: classes, and the power of
-    /// two that each counts there.
+    /// Returns the bits of an unsigned value that is a concatenation of bits of others, lowest first: classes and their
+    /// powers of two.
     fn bits_of_word(&self, side: usize, id: ValueId) -> Option<Vec<(u32, i64)>> {
         let model = self.programs[side];
         let kif = model.kif(id);
@@ -495,8 +495,8 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// A bit of a class, by the power of two that it counts. All but the lowest are classes of their own; that one is
-    /// the rest of the value, so the sum of all is the value.
+    /// Returns a bit of a class with its power of two. Each bit except the lowest is a separate class; the lowest is
+    /// the remainder, so that the sum of all bits is the value.
     fn bit(&mut self, class: u32, power: i64) -> Option<Form> {
         let range = self.classes[class as usize].range.clone();
         let kif = range.kif()?;
@@ -521,7 +521,7 @@ impl<'a> Numbering<'a> {
         Form::sum(&parts)
     }
 
-    /// A class is an image of another, as was shown.
+    /// Records that a class is an affine image of another one, as proved.
     pub(super) fn becomes(&mut self, own: u32, class: u32, affine: Affine) {
         if let Some(range) = affine.apply(&self.classes[class as usize].range) {
             let found = &mut self.classes[own as usize];
@@ -534,7 +534,7 @@ impl<'a> Numbering<'a> {
         self.classes[own as usize].image = Some((class, affine));
     }
 
-    /// The key of a sum that is in a range before it is cut to a type, written out if that is not too long, and the
+    /// Returns the key of a sum with a range before it is wrapped to a type, expanded if it is short enough, and the
     /// range of its result.
     pub(super) fn sum(&mut self, side: usize, terms: Terms, exact: Option<Range>, kif: Kif) -> (Key, Range) {
         let cut = |exact: Option<Range>| exact.map_or((Range::from_kif(kif), Cut::To(kif)), |exact| exact.cut(kif));
@@ -568,8 +568,8 @@ impl<'a> Numbering<'a> {
         (Key::Form(Rc::new(form), cut), range)
     }
 
-    /// A sum over values of which some were cut at the top, if its type keeps no bit that these lost: what they were
-    /// before can be added as well. So intermediate sums may overflow.
+    /// Returns a sum over the values before wrapping, if the type of the result contains no bit that wrapping affected,
+    /// so that intermediate sums may overflow.
     pub(super) fn congruent(&self, side: usize, terms: &[(u32, i32, bool)], kif: Kif) -> Option<(Form, Range, Cut)> {
         let wrapped = |class: u32| self.classes[class as usize].wrapped.as_ref();
         let keeps = |&(class, shift, _): &(u32, i32, bool)| {
@@ -592,7 +592,7 @@ impl<'a> Numbering<'a> {
         Some((form, range, cut))
     }
 
-    /// All numbers that a sum can be, by the ranges of its terms.
+    /// Returns the range of a sum, from the ranges of its terms.
     pub(super) fn range_of(&self, form: &Form) -> Option<Range> {
         let least = form.terms.iter().map(|(class, _)| self.classes[*class as usize].range.frac).max().unwrap_or(0);
         let (mut lo, mut hi) = (BigInt::from(form.constant), BigInt::from(form.constant));
@@ -608,12 +608,12 @@ impl<'a> Numbering<'a> {
         Some(Range { lo, hi, frac: form.frac + least.max(0) })
     }
 
-    /// The class of a number.
+    /// Returns the class of a number.
     pub(super) fn constant(&mut self, number: &Range) -> u32 {
         self.given(number_key(number), number)
     }
 
-    /// The class of a key that no operation is needed for.
+    /// Returns the class of a key without an operation.
     fn given(&mut self, key: Key, range: &Range) -> u32 {
         if let Some(&class) = self.keys.get(&key) {
             return class;
@@ -623,7 +623,7 @@ impl<'a> Numbering<'a> {
         class
     }
 
-    /// The class that an operation is known to have, or the key under which a new one has to be entered.
+    /// Returns the known class of an operation, or the key of a new one.
     pub(super) fn known(&mut self, side: usize, id: ValueId) -> Result<u32, Box<Described>> {
         let (key, mut range) = self.key(side, id);
         if range.lo == range.hi {
@@ -643,7 +643,7 @@ impl<'a> Numbering<'a> {
             return Ok(class);
         }
         let shape = match &key {
-            // What the key cuts off is of a sum that may be another one, where sums overflow.
+            // Where sums overflow, the bits that the key cuts off may belong to another sum.
             _ if self.shapes[side] == 0 => None,
             Key::Form(..) | Key::Sum(..) => {
                 let kif = self.programs[side].kif(id);
@@ -682,7 +682,7 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// A value of a class. A class is defined by an operation of the first program if it has one.
+    /// Enters a value of a class. A class is defined by an operation of the first program if it has one.
     pub(super) fn enter(&mut self, side: usize, id: ValueId, class: u32) {
         let found = &mut self.classes[class as usize];
         match found.def {
@@ -722,8 +722,8 @@ impl<'a> Numbering<'a> {
         !self.is_constant(class) && found.image.is_none() && found.def.is_none_or(is_input)
     }
 
-    /// The classes between `roots` and values that both programs have, operands first, and those values. Each path
-    /// crosses that many of them. Nothing if there are more than `most`.
+    /// Returns the classes between `roots` and values that both programs have, operands first, and those values; each
+    /// path crosses `crossed` of them. `None` if there are more than `most`.
     pub(super) fn window(&self, roots: &[u32], crossed: u32, most: usize) -> Option<Window> {
         let mut opened = FxHashSet::default();
         loop {
@@ -747,7 +747,8 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// The classes between `roots` and these values, on which they depend alone. Nothing if there are more than `most`.
+    /// Returns the classes between `roots` and the given values, on which the roots depend alone; `None` if there are
+    /// more than `most`.
     pub(super) fn window_to(&self, roots: &[u32], ports: &[u32], most: usize) -> Option<Window> {
         let mut seen: FxHashMap<u32, bool> = ports.iter().map(|&port| (port, true)).collect();
         let (mut inner, mut stack) = (Vec::new(), roots.to_vec());
@@ -770,7 +771,7 @@ impl<'a> Numbering<'a> {
         Some(Window { inner, ports: ports.to_vec() })
     }
 
-    /// As [`Numbering::window`], where some of the known values are passed without being counted.
+    /// Like [`Numbering::window`], where some of the known values are passed without being counted.
     pub(super) fn window_over(
         &self,
         roots: &[u32],
@@ -825,16 +826,16 @@ impl<'a> Numbering<'a> {
         Some(Window { inner, ports })
     }
 
-    /// A type that holds a class and the image of another.
+    /// Returns a type that contains a class and the image of another.
     pub(super) fn root_kif(&self, (class, affine): (u32, &Affine), own: u32) -> Option<Kif> {
         let range = |class: u32| &self.classes[class as usize].range;
         let (x, y) = (affine.apply(range(class))?.kif()?, range(own).kif()?);
         Some(Kif { signed: x.signed || y.signed, int: x.int.max(y.int), frac: x.frac.max(y.frac) })
     }
 
-    /// The program from a window's inputs to roots, each cut to a type.
+    /// Returns the program from the inputs of a window to roots, each wrapped to a type.
     ///
-    /// An input of a type that holds more than its range is brought into it first if `clamped`.
+    /// With `clamped`, an input whose type is wider than its range is clamped to the range first.
     pub(super) fn statement(&self, window: &Window, roots: &[Root<'_>], clamped: bool) -> Option<Model> {
         let mut builder = Builder::new(vec![0; window.ports.len()]);
         builder.limits(Limits::derived());
@@ -863,7 +864,7 @@ impl<'a> Numbering<'a> {
             let (side, id) = self.classes[class as usize].def?;
             let model = self.programs[side];
             let mut op = model.node(id).op.clone();
-            // These read bits of their operand, which its type gives.
+            // These operations read bits of their operand, which depend on its type.
             let exact = match &op {
                 Op::Mux { cond: x, .. } | Op::Lookup { x, .. } | Op::Unary { x, .. } => Some(*x),
                 _ => None,
@@ -914,7 +915,7 @@ impl<'a> Numbering<'a> {
         builder.finish().ok()
     }
 
-    /// The nearest number in the range of a class.
+    /// Returns the nearest number in the range of a class.
     pub(super) fn clamped(&self, builder: &mut Builder, class: u32, x: ValueId, kif: Kif) -> Option<ValueId> {
         let range = self.classes[class as usize].range.at(i64::from(kif.frac))?;
         let wide = Kif { signed: true, int: kif.int + 2, frac: kif.frac };
@@ -932,7 +933,7 @@ impl<'a> Numbering<'a> {
         Some(x)
     }
 
-    /// Which classes of a window some roots depend on.
+    /// Returns the classes of a window on which some roots depend.
     pub(super) fn needed(&self, window: &Window, roots: &[Root<'_>]) -> FxHashSet<u32> {
         let mut needed: FxHashSet<u32> = roots.iter().filter_map(|root| root.class).collect();
         for &class in window.inner.iter().rev() {
@@ -944,12 +945,12 @@ impl<'a> Numbering<'a> {
     }
 }
 
-/// A type holds numbers but for a multiple of two to this power.
+/// Returns the power of two modulo which a type represents numbers.
 pub(super) fn modulus(kif: Kif) -> i64 {
     i64::from(kif.int) + i64::from(kif.signed)
 }
 
-/// The operations of an image of a value, and the type of the result.
+/// Appends the operations of an affine image of a value; returns the value and its type.
 fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Affine) -> Option<(ValueId, Kif)> {
     let scaled = Range::from_kif(kif).multiplied(affine.shift, affine.neg);
     let own = scaled.kif()?;
@@ -965,7 +966,7 @@ fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Affine) -> Op
     Some((builder.op(Op::Add { a: y, b: value, shift: 0 }, Interval::full(kif)), kif))
 }
 
-/// A number as a key: an odd multiple of a power of two.
+/// Returns a number as a key: an odd multiple of a power of two.
 fn number_key(number: &Range) -> Key {
     match number.lo.trailing_zeros() {
         None => Key::Number(BigInt::ZERO, 0),
@@ -984,7 +985,7 @@ pub(super) struct Window {
 /// An output of a statement.
 #[derive(Clone, Copy)]
 pub(super) struct Root<'r> {
-    /// Zero if nothing.
+    /// Class of the output; `None` for zero.
     pub(super) class: Option<u32>,
     pub(super) neg: bool,
     pub(super) shift: i32,

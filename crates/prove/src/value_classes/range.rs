@@ -1,4 +1,4 @@
-//! Ranges of numbers, sums over classes and images.
+//! Ranges of numbers, sums over classes, and affine images.
 
 use alir_core::num::{Interval, Kif};
 use num_bigint::BigInt;
@@ -6,10 +6,10 @@ use num_traits::Zero;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
-/// Binary points further apart than this are not brought together.
+/// Largest distance of two binary points that are aligned.
 pub(super) const APART: i64 = 1 << 12;
 
-/// All multiples of `2^-frac` from `lo` to `hi`, both counted in these.
+/// All multiples of `2^-frac` from `lo` to `hi`, both in units of `2^-frac`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Range {
     pub(super) lo: BigInt,
@@ -22,7 +22,7 @@ impl Range {
         Range { lo: kif.min_code(), hi: kif.max_code(), frac: i64::from(kif.frac) }
     }
 
-    /// In other units, rounded down; nothing if they are too far apart.
+    /// Returns the range in other units, rounded down; `None` if the binary points are too far apart.
     pub(super) fn at(&self, frac: i64) -> Option<Range> {
         let up = frac.saturating_sub(self.frac);
         if up.unsigned_abs() > APART.unsigned_abs() {
@@ -40,7 +40,7 @@ impl Range {
         Range { lo: -&self.hi, hi: -&self.lo, frac: self.frac }
     }
 
-    /// Times a power of two, or its negative.
+    /// Returns the range times a power of two or its negative.
     pub(super) fn multiplied(&self, shift: i32, neg: bool) -> Range {
         let scaled = self.scaled(shift);
         if neg { scaled.negated() } else { scaled }
@@ -86,18 +86,18 @@ impl Range {
         Range { lo, ..self }
     }
 
-    /// In units of the smallest type that holds it.
+    /// Returns the range in units of its smallest type.
     pub(super) fn at_kif(&self) -> Option<Range> {
         self.at(i64::from(self.kif()?.frac))
     }
 
-    /// The smallest type that holds it, if there is one.
+    /// Returns the smallest type that contains the range; `None` if it exceeds the limits.
     pub(super) fn kif(&self) -> Option<Kif> {
         let frac = i32::try_from(self.frac).ok()?;
         Some(Interval::new(self.lo.clone(), self.hi.clone(), frac).kif())
     }
 
-    /// Returns the range of a value after it was cut to a type, and the cut that this takes.
+    /// Returns the range of a value after wrapping to a type, and the bits that are cut off.
     pub(super) fn cut(&self, kif: Kif) -> (Range, Cut) {
         let frac = i64::from(kif.frac);
         let fits = self.at(frac).filter(|r| kif.holds(&r.lo) && kif.holds(&r.hi));
@@ -113,7 +113,7 @@ impl Range {
 /// equal fields.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Form {
-    /// Classes, ascending, and what each counts.
+    /// Classes, ascending, with their factors.
     pub(super) terms: Vec<(u32, i128)>,
     pub(super) constant: i128,
     pub(super) frac: i64,
@@ -142,7 +142,7 @@ impl Form {
         self
     }
 
-    /// The sum of scaled forms, subtracted where marked. Nothing if numbers get too large.
+    /// Returns the sum of scaled forms, subtracted where marked; `None` if a number is too large.
     pub(super) fn sum(parts: &[(&Form, i32, bool)]) -> Option<Form> {
         let frac = parts.iter().map(|(form, shift, _)| form.frac - i64::from(*shift)).max().unwrap_or(0);
         let mut sum = Form { terms: Vec::new(), constant: 0, frac };
@@ -188,7 +188,7 @@ impl Form {
         Some(Affine { neg, shift, plus: Range { lo: plus.constant.into(), hi: plus.constant.into(), frac: plus.frac } })
     }
 
-    /// The largest power of two that divides what every class counts.
+    /// Returns the exponent of the largest power of two that divides all factors.
     fn zeros(&self) -> u32 {
         self.terms.iter().fold(0, |all, term| all | term.1).trailing_zeros()
     }
@@ -205,7 +205,7 @@ impl Form {
     }
 }
 
-/// `±2^shift` times a number and a constant.
+/// Affine function: `±2^shift` times a number, plus a constant.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Affine {
     pub(super) neg: bool,
@@ -218,7 +218,7 @@ impl Affine {
         !self.neg && self.shift == 0 && self.plus.lo.is_zero()
     }
 
-    /// The range of a number whose image is in a range.
+    /// Returns the range of numbers whose image is in a range.
     pub(super) fn before(&self, range: &Range) -> Option<Range> {
         Some(range.plus(&self.plus.negated())?.multiplied(-self.shift, self.neg))
     }
@@ -231,9 +231,9 @@ impl Affine {
 /// Bits that are cut off a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cut {
-    /// Nothing.
+    /// No bits.
     None,
-    /// Bits below this number of binary places.
+    /// Bits below this number of fractional bits.
     Below(i64),
     /// Bits outside of a type.
     To(Kif),

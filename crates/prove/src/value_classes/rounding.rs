@@ -21,7 +21,7 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Most terms of one sum that are replaced by what they are of others.
+/// Largest number of terms of one sum that are replaced by their sums of other terms.
 const OPENED: usize = 32;
 
 /// A value as a function of a sum: rounded down to a multiple of `2^-frac`, then zero if it is `rectified` and
@@ -72,16 +72,16 @@ pub(super) struct Shape {
     pub(super) rounded: Option<Rounded>,
     /// The rounded sum before the rectifier, used to expand sums over it.
     pub(super) floor: Option<Rounded>,
-    /// Under what it is looked up: keys, units and what was added.
+    /// Keys of the lookup: shapes, units and added constants.
     pub(super) keys: Vec<(RoundedKey, i64, i128)>,
     /// The numbers that it can be by that sum.
     pub(super) range: Option<Range>,
-    /// The sum that it is, if nothing is cut off after all.
+    /// The exact sum, if the rounding drops nothing.
     pub(super) exact: Option<Form>,
 }
 
 impl Shape {
-    /// Terms of all its sums.
+    /// Returns the number of terms of all sums.
     pub(super) fn terms(&self) -> usize {
         let keys = self.keys.iter().map(|(key, ..)| key.form.terms.len());
         let rounded = [&self.rounded, &self.floor].into_iter().flatten().map(|of| of.form.terms.len());
@@ -96,7 +96,7 @@ impl Form {
         Some(Form { terms: terms?, constant: times(self.constant)?, frac: self.frac })
     }
 
-    /// The last binary place that a sum has, by those of its terms.
+    /// Returns the last binary place of a sum, from the last places of its terms.
     fn grain(&self, of: impl Fn(u32) -> i64) -> i64 {
         let constant =
             if self.constant == 0 { i64::MIN } else { self.frac - i64::from(self.constant.trailing_zeros()) };
@@ -104,7 +104,7 @@ impl Form {
     }
 }
 
-/// The last binary place of a term.
+/// Returns the last binary place of a term.
 fn term_grain(form: &Form, (class, count): (u32, i128), of: &impl Fn(u32) -> i64) -> i64 {
     of(class) + form.frac - i64::from(count.trailing_zeros())
 }
@@ -118,7 +118,7 @@ fn floored(count: i128, frac: i64, to: i64) -> Option<i128> {
     }
 }
 
-/// A multiple of `2^-to`, given in units of `2^-frac`, in units of `2^-to`.
+/// Returns a multiple of `2^-to`, given in units of `2^-frac`, in units of `2^-to`.
 fn units(count: i128, frac: i64, to: i64) -> Option<i128> {
     match to - frac {
         _ if count == 0 => Some(0),
@@ -206,14 +206,14 @@ impl Numbering<'_> {
         let mut form = Form::sum(&parts)?;
         let mut is_written_out = false;
         let of = |class: u32| self.place(class);
-        // What the terms are that it begins with, and whether these make the number as it is now.
+        // Range of each term of the given sum. They show whether the sum that results has the same terms.
         let mut ranges: FxHashMap<u32, (i128, i64, Range)> = FxHashMap::default();
         for &(class, count) in &form.terms {
             ranges.insert(class, (count, form.frac, self.classes[class as usize].range.clone()));
         }
         let (constant, mut are_terms) = ((form.constant, form.frac), true);
         for _ in 0..OPENED {
-            // No term has bits below, so what a constant has there carries nothing.
+            // No term has bits below that place, so the bits of a constant there carry nothing.
             let finest = form.terms.iter().map(|term| term_grain(&form, *term, &of)).fold(frac, i64::max);
             form.constant = floored(form.constant, form.frac, finest)?;
             let mut terms = form.terms.iter().copied().enumerate().filter(|(_, (class, _))| opens(*class));
@@ -290,7 +290,7 @@ impl Numbering<'_> {
         places.retain(|place| *place >= frac);
         places.sort_unstable();
         places.dedup();
-        // What is below all of them is a part of the constant. Nothing else is smaller than the last.
+        // Bits below all places belong to the constant. Nothing else is smaller than the last place.
         form.constant = floored(form.constant, form.frac, places.pop()?)?;
         for place in places {
             let (small, large) = form.terms.iter().partition(|term| term_grain(&form, **term, &of) > place);
@@ -310,7 +310,7 @@ impl Numbering<'_> {
         Some(form)
     }
 
-    /// A sum over what its terms are exact sums of.
+    /// Returns a sum with each term replaced by the exact sum that defines the term.
     fn written_out(&self, form: &Form) -> Option<Form> {
         let mut parts = Vec::with_capacity(form.terms.len() + 1);
         for &(class, count) in &form.terms {
@@ -349,7 +349,7 @@ impl Numbering<'_> {
     fn shape_over(&self, terms: &[(u32, i32, bool)], cut: Cut, opens: impl Fn(u32) -> bool) -> Option<Shape> {
         let (frac, lost, signed) = places(cut);
         let (form, frac, range) = self.opened(terms, frac, lost, opens)?;
-        // What overflowed on the way may fit in the end.
+        // A sum that overflowed on the way may fit in the end.
         let fits = |range: &Range, kif: Kif| {
             range.frac <= i64::from(kif.frac)
                 && range.at(i64::from(kif.frac)).is_some_and(|r| kif.holds(&r.lo) && kif.holds(&r.hi))
@@ -392,7 +392,7 @@ impl Numbering<'_> {
         let form = Form::sum(&[(&inner.form, i32::try_from(scale).ok()?, false), (&part, 0, false)])?;
         let form = self.without_small(form, floor.frac)?.reduced();
         let (rectified, form, plus) = match self.is_positive(&form, floor.frac) {
-            // It is never negative, so nothing is rectified.
+            // The value is never negative, so the rectifier changes nothing.
             true => {
                 let plus = Form { terms: Vec::new(), constant: plus, frac: floor.frac };
                 (false, Form::sum(&[(&form, 0, false), (&plus, 0, false)])?, 0)
@@ -434,7 +434,7 @@ impl Numbering<'_> {
         Some(Shape { rounded: Some(rounded), floor, keys, range: None, exact: None })
     }
 
-    /// A value as one of which less is cut off at the bottom, if a program has that.
+    /// Returns a value as one of which less is cut off at the bottom, if a program has such a value.
     fn below(&self, of: &Rounded) -> Option<Rounded> {
         // A unit that is more than half of a signed type is not rounded within it.
         let is_within = of.lost.is_none_or(|lost| !of.signed || lost > -of.frac);

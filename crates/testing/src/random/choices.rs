@@ -1,11 +1,12 @@
-//! Programs that add values of which some are negated under a control bit: magnitudes, products with a sign, sums of
-//! absolute differences.
+//! Random sums of values, some of which a control bit negates: magnitudes, products with a sign, sums of absolute
+//! differences.
 
 use super::SplitMix;
 use alir_core::ir::{Builder, Model, Op, Output, ValueId};
 use alir_core::num::Interval;
 
-/// `|x|` or `-|x|` (`inverted`); with a control value, `x` negated where its top bit is set, or clear.
+/// Appends `|x|`, or `-|x|` if `inverted`. With a control value, `x` is negated if the top bit of the control is set,
+/// or clear if `inverted`.
 pub fn choice(builder: &mut Builder, x: ValueId, control: Option<ValueId>, inverted: bool) -> ValueId {
     let own = builder.nodes()[x.index()].interval.clone();
     let negated = builder.op(Op::Neg { x }, own.negated());
@@ -20,7 +21,7 @@ pub fn choice(builder: &mut Builder, x: ValueId, control: Option<ValueId>, inver
     builder.op(Op::Mux { cond: control.unwrap_or(x), on_true, on_false, shift: 0 }, interval)
 }
 
-/// `x + y * 2^shift`, or the difference if `neg`, in the interval of all its values.
+/// Appends `x + y * 2^shift`, or the difference if `neg`, with its exact interval.
 pub fn sum(builder: &mut Builder, x: ValueId, y: ValueId, shift: i32, neg: bool) -> ValueId {
     let [p, q] = [x, y].map(|v| builder.nodes()[v.index()].interval.clone());
     let q = q.scaled(shift);
@@ -29,7 +30,7 @@ pub fn sum(builder: &mut Builder, x: ValueId, y: ValueId, shift: i32, neg: bool)
     builder.op(op, interval)
 }
 
-/// The program of a seed: a random tree of sums of two to seven inputs of five to nine bits.
+/// Returns the program of a seed: a random tree of sums of two to seven inputs of five to nine bits.
 pub fn program(seed: u64) -> Model {
     let mut rng = SplitMix::new(seed ^ 0x6368_6f69_6365_7300);
     let count = 2 + rng.below(6) as usize;
@@ -58,7 +59,7 @@ pub fn program(seed: u64) -> Model {
     builder.finish().unwrap_or_else(|p| panic!("seed {seed}: {p:?}"))
 }
 
-/// The sum of the magnitudes of `count` inputs of `width` bits, as a balanced tree.
+/// Returns the sum of the magnitudes of `count` inputs of `width` bits, as a balanced tree.
 pub fn magnitudes(count: u32, width: u32) -> Model {
     let mut builder = Builder::new(vec![0; count as usize]);
     let mut layer: Vec<ValueId> = (0..count)

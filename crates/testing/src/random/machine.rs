@@ -68,7 +68,7 @@ const BIT: Kif = Kif { signed: false, int: 1, frac: 0 };
 /// Names that are illegal or ambiguous in RTL.
 const AWKWARD: [&str; 8] = ["signal", "reg", "x y", "Clk", "clk", "b_v1", "B_V1", "\u{e4}//*/"];
 
-/// Consumes words one after another; zeros after the last one.
+/// Source of words: those of a gene in order, then zeros.
 struct Words<'a>(std::slice::Iter<'a, u16>);
 
 impl Words<'_> {

@@ -1,11 +1,11 @@
-//! Programs that round the result of a ReLU: a few exact or wrapping steps before it, a constant after it, one or two
-//! quantisers that read that.
+//! Random programs that round the result of a ReLU: a few exact or wrapping operations before the ReLU, a constant sum
+//! after it, and one or two quantisers of this sum.
 
 use super::SplitMix;
 use alir_core::ir::{Builder, Model, Op, Output, ValueId};
 use alir_core::num::{Code, Interval, Kif};
 
-/// The program of a seed, with one input of up to eight bits.
+/// Returns the program of a seed, with one input of up to eight bits.
 pub fn program(seed: u64) -> Model {
     let mut rng = SplitMix::new(seed ^ 0x726f_756e_6465_6400);
     let width = 1 + rng.below(8) as u32;
@@ -16,7 +16,7 @@ pub fn program(seed: u64) -> Model {
     let mut readers = Vec::new();
     for _ in 0..rng.below(4) {
         let kif = builder.nodes()[x.index()].interval.kif();
-        // Mostly wide enough for what can come.
+        // In most programs the types are wide enough for all values.
         let (wider, finer) = if rng.below(5) > 0 { (3, 2) } else { (rng.below(4) as u32, rng.below(3) as i32 - 1) };
         let to = typed(true, kif.width() + wider + 2, kif.frac + finer);
         let op = match rng.below(4) {
@@ -36,7 +36,7 @@ pub fn program(seed: u64) -> Model {
     let relu = builder.op(Op::Relu { x }, rectified);
     let kif = builder.nodes()[relu.index()].interval.kif();
     let sum = match rng.below(3) {
-        // Half a step of a result with fewer bits below the point.
+        // Half a step of a result with fewer fractional bits.
         0 | 1 => Op::AddConst { x: relu, value: Code::from(1), shift: kif.frac - rng.below(3) as i32 },
         _ => constant(&mut rng, relu, kif.frac),
     };

@@ -1,12 +1,12 @@
-//! Programs of one lookup table: of any width up to 12 bits in and 18 out, and of every shape that some pass or form
-//! looks for.
+//! Random programs with one look-up table of up to 12 address bits and 18 output bits, with all shapes that passes and
+//! code generators distinguish.
 
 use super::SplitMix;
 use alir_core::ir::{Builder, Model, Op, Output, Table};
 use alir_core::num::{Code, Interval};
 
-/// The program of a seed. Its operand is an input, or one plus a constant, so that some codes cannot be reached; the
-/// table may begin later and end earlier than those that can.
+/// Returns the program of a seed. The operand of the table is an input, or an input plus a constant, so that some raw
+/// values are unreachable. The table may cover only a part of the reachable values.
 pub fn program(seed: u64) -> Model {
     let mut rng = SplitMix::new(seed ^ 0x7461_626c_6573);
     let width = 1 + rng.below(12) as u32;
@@ -43,7 +43,7 @@ pub fn program(seed: u64) -> Model {
 struct Shape {
     kind: u64,
     seed: u64,
-    /// Codes on one side of zero.
+    /// Number of raw values on one side of zero.
     half: f64,
     slope: i64,
     centre: i64,

@@ -1,7 +1,7 @@
-//! Simulators: what they can do, whether they are there, and running a job on them.
+//! Simulators: their capabilities, their detection, and the execution of a job.
 //!
-//! A job is a folder: design, testbench and rows are written into it, every command that is run there is added to its
-//! `run.sh`, and nothing outside is touched. No tool can hang us: a job has a time limit.
+//! A job is a folder with design, testbench and rows. Each command that runs there is added to its `run.sh`, and no
+//! file outside is written. A job has a time limit, so that no tool can block the program.
 
 mod ghdl;
 mod iverilog;
@@ -31,16 +31,16 @@ use std::time::{Duration, Instant};
 
 /// A simulator.
 pub trait Simulator: Sync {
-    /// Its name on our command line.
+    /// Name of the simulator on the command line.
     fn name(&self) -> &'static str;
 
-    /// Programs that it needs; an error names the first if it is missing.
+    /// Required programs.
     fn programs(&self) -> &'static [&'static str];
 
-    /// Languages that it supports.
+    /// Supported languages.
     fn languages(&self) -> &'static [Language];
 
-    /// Arguments that make it print its version.
+    /// Argument that prints the version.
     fn version_argument(&self) -> &'static str;
 
     /// Compiles design and testbench in the job's folder and runs them.
@@ -49,7 +49,7 @@ pub trait Simulator: Sync {
     /// If a tool is missing, refuses the RTL, takes too long or ends without a report.
     fn run(&self, job: &Job<'_>, tools: &Tools) -> Result<Report, SimError>;
 
-    /// Returns its version if all its programs exist.
+    /// Returns the version of the simulator if all its programs exist.
     ///
     /// # Errors
     /// [`SimError::Missing`] with the first program that is missing.
@@ -61,7 +61,7 @@ pub trait Simulator: Sync {
         let ask = Invocation::new(locate(tools, self.programs()[0])?).arg(self.version_argument());
         process::run(&ask, dir.path(), "version", Deadline::after(Duration::from_secs(60)))?;
         let said = log_tail(&dir.path().join("version"));
-        // Icarus ends in `(stable) ()`, which says nothing to anybody.
+        // The version of Icarus ends in `(stable) ()`, which carries no information.
         let words = said.lines().next().unwrap_or_default().split_whitespace();
         Ok(words.filter(|word| !["()", "(stable)"].contains(word)).collect::<Vec<_>>().join(" "))
     }
@@ -70,7 +70,7 @@ pub trait Simulator: Sync {
 /// All simulators, fastest first.
 pub const SIMULATORS: &[&dyn Simulator] = &[&Verilator, &Icarus, &Ghdl];
 
-/// When a job has to be done.
+/// Time at which a job is cancelled.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     end: Instant,
@@ -78,7 +78,7 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// This much time from now.
+    /// Returns the deadline that is `allowed` from now.
     pub fn after(allowed: Duration) -> Deadline {
         Deadline { end: Instant::now() + allowed, allowed }
     }
@@ -88,24 +88,24 @@ impl Deadline {
     }
 }
 
-/// Something to simulate.
+/// A design to simulate with its testbench.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     /// The design, in the order in which a compiler must read it.
     pub design: &'a [(String, Vec<u8>)],
-    /// Its language.
+    /// Language of the design.
     pub language: Language,
     /// The testbench.
     pub bench: &'a dyn Testbench,
-    /// VHDL revision for tools that ask (`93` or `08`).
+    /// VHDL revision for tools with such an option (`93` or `08`).
     pub vhdl_standard: &'a str,
     /// An empty folder.
     pub dir: &'a Path,
-    /// Time limit for everything together.
+    /// Time limit for the whole job.
     pub deadline: Deadline,
 }
 
-/// Why there is no result.
+/// Error of a simulation without a result.
 #[derive(Debug)]
 pub enum SimError {
     /// A program is missing.
@@ -120,7 +120,7 @@ pub enum SimError {
         /// The end of what it said.
         log: String,
     },
-    /// It took too long and was ended.
+    /// The time limit was exceeded.
     Timeout {
         /// The time limit.
         after: Duration,
@@ -134,25 +134,25 @@ pub enum SimError {
         /// The end of what it said.
         log: String,
     },
-    /// A file or process could not be made.
+    /// A file or process could not be created.
     Io(io::Error),
 }
 
 /// Cause of the early end of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It ran out of memory; the signal, if one ended it.
+    /// The tool ran out of memory; with the signal that ended it, if any.
     Memory(Option<i32>),
     /// A signal.
     Signal(i32),
     /// An internal error of the tool, with this exit code.
     Internal(i32),
-    /// Nothing that it reported: its output has no complete report.
+    /// The tool reported no cause, and its output has no complete report.
     NoReport,
 }
 
 impl Cause {
-    /// The cause of an end, from the status and the log; `None` for a tool that refuses its input.
+    /// Returns the cause from the exit status and the log; `None` for a tool that rejects its input.
     fn from_end(status: ExitStatus, log: &str) -> Option<Cause> {
         const MEMORY: &[&str] = &[
             "out of memory",
@@ -175,12 +175,12 @@ impl Cause {
         ];
         let log = log.to_ascii_lowercase();
         let mentions = |words: &[&str]| words.iter().any(|word| log.contains(word));
-        // A shell reports the signal of its command as 128 and the signal.
+        // A shell reports a signal of its command as the exit code 128 + signal.
         let signal =
             status.signal().or_else(|| status.code().filter(|code| (129..160).contains(code)).map(|c| c - 128));
         match signal {
             _ if status.success() => None,
-            // The kernel ends a process that exhausts the memory with the signal KILL.
+            // The kernel sends SIGKILL to a process that exhausts the memory.
             _ if mentions(MEMORY) || signal == Some(9) => Some(Cause::Memory(signal)),
             Some(signal) => Some(Cause::Signal(signal)),
             None if mentions(INTERNAL) => Some(Cause::Internal(status.code().unwrap_or_default())),
@@ -228,8 +228,8 @@ impl SimError {
     fn parts(&self) -> (String, Option<&str>) {
         match self {
             SimError::Missing { program } => (format!("`{program}` was not found"), None),
-            SimError::Refused { command, log } => (format!("`{command}` refused the generated text:"), Some(log)),
-            SimError::Timeout { after } => (format!("not done after {} s", after.as_secs()), None),
+            SimError::Refused { command, log } => (format!("`{command}` rejected the generated RTL:"), Some(log)),
+            SimError::Timeout { after } => (format!("not finished after {} s", after.as_secs()), None),
             SimError::Crashed { command, cause, log } if log.is_empty() => (format!("`{command}` {cause}"), None),
             SimError::Crashed { command, cause, log } => (format!("`{command}` {cause}:"), Some(log)),
             SimError::Io(e) => (format!("cannot read or write: {e}"), None),
@@ -248,7 +248,7 @@ impl fmt::Display for SimError {
 impl std::error::Error for SimError {}
 
 impl SimError {
-    /// The error for people, about this simulator.
+    /// Returns the diagnostic of this error for a simulator.
     pub fn diagnostic(&self, simulator: &dyn Simulator) -> Diagnostic {
         let (line, log) = self.parts();
         let error = |code| {
@@ -276,10 +276,10 @@ impl SimError {
     }
 }
 
-/// Code of the error that a required tool is missing, whichever it is: exit code 3.
+/// Error code for any missing tool (exit code 3).
 pub const MISSING_TOOL: &str = "E1001";
 
-/// Where a program is.
+/// Returns the path of a program.
 fn locate(tools: &Tools, program: &'static str) -> Result<PathBuf, SimError> {
     tools.find(program).ok_or(SimError::Missing { program })
 }
@@ -304,7 +304,7 @@ impl Job<'_> {
         self.design.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Adds a line to `run.sh`, by which the job can be done again by hand.
+    /// Adds a command to `run.sh`, with which a user can repeat the job.
     fn note(&self, line: &str) -> Result<(), SimError> {
         let path = self.dir.join("run.sh");
         let fresh = !path.exists();
@@ -342,10 +342,10 @@ impl Job<'_> {
         if log.contains("Disk quota exceeded") {
             return Err(SimError::Io(io::ErrorKind::QuotaExceeded.into()));
         }
-        // The log itself may have had no room.
+        // The log may be incomplete for lack of space, so the test writes a file.
         let room = self.dir.join("room");
         let written = std::fs::write(&room, [b' '; 1 << 12]);
-        // A file that stays does no harm.
+        // A failure to delete the file is harmless.
         let _ = std::fs::remove_file(&room);
         written.map_err(SimError::Io)
     }
@@ -358,7 +358,7 @@ impl Job<'_> {
         let said = std::fs::read(&log).map_err(SimError::Io)?;
         let report = self.bench.read(&String::from_utf8_lossy(&said));
         match report {
-            // A bench that found something ends with a failure.
+            // A testbench with mismatches exits with a failure status.
             Some(report) if status.success() == (report.wrong_rows == 0) => Ok(report),
             _ => {
                 let log = log_tail(&log);
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_a_tool_is_named() {
+    fn the_cause_of_a_failed_tool_is_named() {
         let code = |code: i32| code << 8;
         assert_eq!(cause(11, "").as_deref(), Some("crashed (signal 11, SIGSEGV)"));
         assert_eq!(cause(code(128 + 6), "").as_deref(), Some("crashed (signal 6, SIGABRT)"));
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_no_fault_of_the_text() {
+    fn a_full_disk_is_not_an_error_of_the_rtl() {
         let dir = tempfile::tempdir().unwrap();
         let job = Job {
             design: &[],
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_simulator_is_named_with_a_way_out() {
+    fn a_missing_simulator_is_named_with_help() {
         let nowhere = Tools::in_folders([]);
         for simulator in SIMULATORS {
             let error = simulator.probe(&nowhere).unwrap_err();

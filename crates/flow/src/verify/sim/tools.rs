@@ -23,8 +23,9 @@ impl Tools {
         Tools { folders, overrides: true }
     }
 
-    /// The tools in these folders and nowhere else.
-    pub fn in_folders(folders: impl IntoIterator<Item = PathBuf>) -> Tools {
+    /// Returns the tools in these folders only.
+    #[cfg(test)]
+    pub(crate) fn in_folders(folders: impl IntoIterator<Item = PathBuf>) -> Tools {
         Tools { folders: folders.into_iter().collect(), overrides: false }
     }
 

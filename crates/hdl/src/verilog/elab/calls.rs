@@ -50,7 +50,7 @@ impl<'a> Elab<'a> {
         inner.function = true;
         self.calls += 1;
         if self.calls > MAX_CALLS {
-            return self.fail(e, "functions and tasks that call one another more than 64 deep");
+            return self.fail(e, "calls of functions and tasks nested more than 64 deep");
         }
         self.active.push(sym);
         self.run(&mut inner, &f.body)?;
@@ -115,10 +115,7 @@ impl<'a> Elab<'a> {
         self.calls += 1;
         self.iterations += 1;
         if self.calls > MAX_CALLS || self.iterations > MAX_ITERATIONS {
-            return fail(
-                self,
-                "tasks that call one another more than 64 deep, or more than 2,000,000 calls".to_owned(),
-            );
+            return fail(self, "calls of tasks nested more than 64 deep, or more than 2,000,000 calls".to_owned());
         }
         p.scope = scope;
         let flag = self.flag();

@@ -65,7 +65,7 @@ impl<'a> Elab<'a> {
             Expr::Cast(width, x) => {
                 let width = self.peek_int(p, *width)?;
                 if width < 1 {
-                    return self.fail(e, "a cast to no bits");
+                    return self.fail(e, "a cast to zero bits");
                 }
                 (too_wide(width as u64)?, self.ty(p, *x)?.1)
             }
@@ -368,7 +368,7 @@ impl<'a> Elab<'a> {
         match self.expr(e) {
             Expr::Number { value, unknown, open, width, .. } => {
                 if *open != BigUint::ZERO {
-                    return self.fail(e, "z outside the labels of casez and casex: a tri-state");
+                    return self.fail(e, "z outside of casez and casex labels: tri-states are not supported");
                 }
                 // x and z bits may be anything.
                 Ok(self.rtl.constant_with_undefined(value, unknown, *width))
@@ -541,7 +541,7 @@ impl<'a> Elab<'a> {
                 };
                 let (high, low) = (bounds.position(msb), bounds.position(lsb));
                 if high < low {
-                    return self.fail(e, "a part against the direction of the vector");
+                    return self.fail(e, "a part select with bounds in the opposite order of the vector's");
                 }
                 match u32::try_from(high - low + 1) {
                     Ok(width) if width <= MAX_WIDTH => Ok((BitPosition::Constant(low), width)),

@@ -119,10 +119,8 @@ impl<'a> Elab<'a> {
                 if let Some(&value) = s.values.get(&slot)
                     && !self.rtl.constant_or_held(value, hold)
                 {
-                    let message = format!(
-                        "{} gets a value at its asynchronous reset that is not constant",
-                        self.rtl.signal(id).name
-                    );
+                    let message =
+                        format!("the asynchronous reset value of {} is not constant", self.rtl.signal(id).name);
                     return Err(error(self.text, at, message));
                 }
             }

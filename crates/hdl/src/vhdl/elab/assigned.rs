@@ -1,4 +1,4 @@
-//! Names that the statements of an architecture may assign: a signal that is none of them keeps its initial value.
+//! Names that the statements of an architecture may assign. Every other signal keeps its initial value.
 
 use super::super::syntax::{Arg, Block, Concurrent, Decl, Expr, Kind, Statement};
 use rustc_hash::FxHashSet;

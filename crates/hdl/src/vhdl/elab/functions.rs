@@ -112,7 +112,7 @@ impl<'a> Elab<'a> {
         let values = self.arguments(run, home, f, args, at)?;
         self.calls += 1;
         if self.calls > MAX_CALLS {
-            return self.fail(at, "functions that call one another more than 64 deep");
+            return self.fail(at, "calls of functions nested more than 64 deep");
         }
         let scopes = self.scopes.len();
         let scope = self.scope(Some(home), self.scopes[home].path.clone());

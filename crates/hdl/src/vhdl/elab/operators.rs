@@ -77,7 +77,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Both operands; one that is a literal takes its type from the other.
+    /// Evaluates both operands; a literal gets the type of the other operand.
     pub(super) fn operands(
         &mut self,
         run: &mut Run<'a>,
@@ -119,7 +119,7 @@ impl<'a> Elab<'a> {
             return self.concatenation(run, a, b, expected);
         }
         if let Some(plain) = op.strip_prefix('?') {
-            // The result is a bit; `?=` and `?/=` know `-`.
+            // The result is a bit; `?=` and `?/=` support `-` (don't care).
             let v = match plain {
                 "=" | "/=" => {
                     let v = self.matches(run, a, b, true, at)?;
@@ -200,7 +200,8 @@ impl<'a> Elab<'a> {
         self.arithmetic(op, &x, &y, at)
     }
 
-    /// Returns `true` if a relation may compare numbers of different lengths: strings then keep their own.
+    /// Returns `true` if a relation may compare numbers of different lengths, so that string literals keep their
+    /// length.
     pub(super) fn numeric(&self, a: &'a Expr, b: &'a Expr) -> bool {
         matches!(a.kind, Kind::Text(_)) || matches!(b.kind, Kind::Text(_))
     }
@@ -232,8 +233,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Two vectors of one kind, or a vector and an integer that takes the kind of it. An integer gets the width that
-    /// `width` says, from that of the vector and the one that it needs by itself.
+    /// Returns two vectors of one kind; an integer operand becomes a vector of the kind of the other. Its width is
+    /// `width(vector, least)`, where `least` is the width that the integer needs.
     pub(super) fn pair(
         &mut self,
         x: &Value,
@@ -252,11 +253,11 @@ impl<'a> Elab<'a> {
         let of = |ty: &Type| width_of(ty).filter(|_| *ty != Type::Bit);
         let other = of(&x.ty).or(of(&y.ty)).unwrap_or(0);
         let node = |s: &mut Self, v: &Value| match &v.data {
-            // VHDL-2008: a bit that is added is the lowest one.
+            // VHDL-2008: a bit operand of an addition is the least significant bit.
             Data::Node(n) if v.ty == Type::Bit => Ok(s.rtl.resize(*n, other.max(1), false)),
             Data::Node(n) => Ok(*n),
             Data::Int(i) if *i < 0 && kind == Vector::Unsigned => {
-                s.fail(at, "a negative number beside an unsigned vector")
+                s.fail(at, "a negative number with an unsigned vector")
             }
             Data::Int(i) => Ok(s.integer(*i, width(other, integer_bits(*i, kind)))),
             Data::Natural(n) => {
@@ -272,7 +273,8 @@ impl<'a> Elab<'a> {
         Ok((kind, node(self, x)?, node(self, y)?))
     }
 
-    /// A vector and an integer that is cut to its length, as matching operators compare them; others as they are.
+    /// Truncates an integer operand to the length of the vector, as matching operators do; other operands are
+    /// unchanged.
     pub(super) fn cut(&mut self, x: Value, y: Value, at: u32) -> Result<(Value, Value)> {
         if !matches!((&x.ty, &y.ty), (Type::Vector(..), Type::Integer) | (Type::Integer, Type::Vector(..))) {
             return Ok((x, y));
@@ -281,7 +283,7 @@ impl<'a> Elab<'a> {
         Ok((self.vector(kind, p), self.vector(kind, q)))
     }
 
-    /// Integers that are not constant, without overflow: beyond 32 bits a simulation stops.
+    /// Evaluates an operation on integers that are not constant, without overflow: a simulation stops beyond 32 bits.
     pub(super) fn whole_arithmetic(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
         let (a, b) = (self.whole(x), self.whole(y));
         let (wa, wb) = (self.rtl.width(a), self.rtl.width(b));
@@ -318,7 +320,7 @@ impl<'a> Elab<'a> {
         if (x.ty == Type::Bit || y.ty == Type::Bit) && !matches!(op, "+" | "-") {
             return self.fail(at, format!("{op} of a vector and a bit"));
         }
-        // An integer is cut to the length of the vector (numeric_std: to_unsigned(r, l'length)).
+        // An integer is truncated to the length of the vector (numeric_std: to_unsigned(r, l'length)).
         let (kind, a, b) = self.pair(x, y, |vector, _| vector, at)?;
         let signed = kind == Vector::Signed;
         let (wa, wb) = (self.rtl.width(a), self.rtl.width(b));
@@ -333,9 +335,9 @@ impl<'a> Elab<'a> {
         Ok(self.vector(kind, node))
     }
 
-    /// Division of numeric_std: the quotient is as long as the dividend and cut towards zero, a remainder as long as
-    /// the divisor, with the sign of the dividend (`rem`) or of the divisor (`mod`). With an integer operand, both are
-    /// as long as the vector. By zero: undefined.
+    /// Division of numeric_std. The quotient has the length of the dividend and is rounded towards zero. A remainder
+    /// has the length of the divisor, and the sign of the dividend (`rem`) or of the divisor (`mod`). With an integer
+    /// operand, both have the length of the vector. Division by zero is undefined.
     pub(super) fn divide(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
         let (kind, a, b) = self.pair(x, y, u32::max, at)?;
         let signed = kind == Vector::Signed;
@@ -345,7 +347,7 @@ impl<'a> Elab<'a> {
             _ if op == "/" => wa,
             _ => wb,
         };
-        // One bit more than either: the magnitude of the smallest number fits.
+        // One bit more than either operand, so that the magnitude of the smallest number fits.
         let work = wa.max(wb) + 1;
         let (p, q) = (self.rtl.resize(a, work, signed), self.rtl.resize(b, work, signed));
         let zero = self.rtl.number(0, work);
@@ -363,7 +365,7 @@ impl<'a> Elab<'a> {
             let rest = self.rtl.binary(Binary::Rem, ap, aq);
             let rest = negated(self, rest, np);
             if op == "mod" {
-                // A rest of the other sign than the divisor's goes round once.
+                // A remainder whose sign differs from the divisor's is corrected by adding the divisor once.
                 let some = self.rtl.reduce(Reduce::Any, rest);
                 let differ = self.rtl.binary(Binary::Xor, np, nq);
                 let turn = self.rtl.binary(Binary::And, some, differ);
@@ -373,8 +375,8 @@ impl<'a> Elab<'a> {
                 rest
             }
         };
-        // numeric_std calls a quotient by an integer that is too long for the vector zero, which is not so for the
-        // smallest number over its own magnitude.
+        // For an integer divisor that does not fit the vector, numeric_std returns zero, even for the smallest number
+        // divided by its own magnitude.
         let node = if op == "/" && signed && width_of(&y.ty).is_none() {
             let short = self.rtl.slice(q, 0, wa.min(wb));
             let short = self.rtl.resize(short, work, true);
@@ -386,7 +388,7 @@ impl<'a> Elab<'a> {
         let by_zero = self.rtl.compare(Compare::Equal, q, zero);
         let free = self.rtl.free(work);
         let node = self.rtl.mux(by_zero, free, node);
-        // With an integer operand the result is resized once more, which for signed ones keeps the sign.
+        // With an integer operand the result is resized again; `resize` of a signed vector keeps the sign.
         let long = if op == "/" { wa } else { wb };
         let node = self.rtl.slice(node, 0, long);
         let node = if signed { self.resize_signed(node, width) } else { self.rtl.resize(node, width, false) };
@@ -419,7 +421,7 @@ impl<'a> Elab<'a> {
                 (self.bits(x, at)?, self.bits(y, at)?, false)
             }
             (Type::Integer, Type::Integer) => {
-                // One of them is a number that is not constant.
+                // One of the operands is an integer that is not constant.
                 let (a, b) = (self.whole(x), self.whole(y));
                 let width = self.rtl.width(a).max(self.rtl.width(b));
                 (self.rtl.resize(a, width, true), self.rtl.resize(b, width, true), true)
@@ -428,7 +430,7 @@ impl<'a> Elab<'a> {
                 if x.ty == Type::Bit || y.ty == Type::Bit {
                     return self.fail(at, format!("{} beside {}", show(&x.ty), show(&y.ty)));
                 }
-                // An integer is not cut: it may lie outside the vector's range.
+                // An integer is not truncated, as it may be outside of the vector's range.
                 let (kind, a, b) = self.pair(x, y, u32::max, at)?;
                 let signed = kind == Vector::Signed;
                 let width = self.rtl.width(a).max(self.rtl.width(b));
@@ -460,7 +462,7 @@ impl<'a> Elab<'a> {
         b: &'a Expr,
         expected: Option<&Expect>,
     ) -> Result<Value> {
-        // The parts of a chain, left to right, without recursion into its depth.
+        // Collects the parts of a chain of concatenations from left to right, without recursion.
         let mut parts = vec![b];
         let mut left = a;
         while let Kind::Binary("&", x, y) = &left.kind {

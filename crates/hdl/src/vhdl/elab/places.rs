@@ -191,7 +191,7 @@ impl<'a> Elab<'a> {
             return Ok(None);
         }
         if part.down != whole.down && part.len() > 1 {
-            return self.fail(at, "a part against the direction of the vector");
+            return self.fail(at, "a part select with bounds in the opposite order of the vector's");
         }
         match (whole.offset(part.left), whole.offset(part.right)) {
             (Some(_), Some(lo)) => Ok(Some(lo)),

@@ -1,4 +1,4 @@
-//! Procedures, whose bodies run where they are called.
+//! Procedures, whose bodies are executed at each call.
 
 use super::super::syntax::{Arg, Class, Expr, Kind, Object, Procedure};
 use super::{
@@ -6,7 +6,7 @@ use super::{
 };
 use std::mem;
 
-/// A variable of a procedure whose value goes back to its caller.
+/// An output parameter of a procedure, whose value is copied back to the caller.
 struct Result_<'a> {
     slot: u32,
     ty: Type,
@@ -16,7 +16,7 @@ struct Result_<'a> {
 }
 
 impl<'a> Elab<'a> {
-    /// A procedure: what goes in is copied, what comes out is assigned at its end, signals are the caller's.
+    /// Executes a procedure call: inputs are copied, outputs are assigned at the end, signals are those of the caller.
     pub(super) fn procedure(&mut self, run: &mut Run<'a>, call: &'a Expr) -> Result<()> {
         let (name, args): (&'a Expr, &'a [Arg]) = match &call.kind {
             Kind::Call(name, args) => (name, &args[..]),
@@ -66,7 +66,7 @@ impl<'a> Elab<'a> {
         self.run_procedure(run, home, p, args, call.at)
     }
 
-    /// The argument of a parameter, by position or by name, or its default.
+    /// Returns the argument of a parameter, by position or by name, or its default.
     pub(super) fn actual(&self, i: usize, o: &'a Object, args: &'a [Arg], at: u32) -> Result<(&'a Expr, bool)> {
         let found = args.iter().enumerate().find(|(j, a)| match &a.choices[..] {
             [] => *j == i,
@@ -81,7 +81,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Refuses arguments whose names no parameter has.
+    /// Returns an error for a named argument without a parameter of this name.
     pub(super) fn known_names(&self, params: &[Object], args: &'a [Arg], at: u32) -> Result<()> {
         for a in args {
             let known = match &a.choices[..] {
@@ -90,7 +90,7 @@ impl<'a> Elab<'a> {
                 _ => false,
             };
             if !known {
-                return self.fail(at, "an argument for no parameter");
+                return self.fail(at, "an argument without a parameter");
             }
         }
         Ok(())
@@ -114,7 +114,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Refuses a type that a parameter does not take.
+    /// Returns an error if an argument's type is not that of the parameter.
     fn fitting(&self, ty: &TypeOf, found: &Type, at: u32) -> Result<()> {
         match (ty, found) {
             (TypeOf::Whole(t, _), f) => self.same(at, t, f),
@@ -150,7 +150,7 @@ impl<'a> Elab<'a> {
         self.turn(at)?;
         self.calls += 1;
         if self.calls > MAX_CALLS {
-            return self.fail(at, "functions and procedures that call one another more than 64 deep");
+            return self.fail(at, "calls of functions and procedures nested more than 64 deep");
         }
         self.known_names(&p.params, args, at)?;
         let (outer, scopes, first) = (run.scope, self.scopes.len(), self.variables);
@@ -177,7 +177,7 @@ impl<'a> Elab<'a> {
                 self.declare(scope, &o.name, Named::Constant(v), o.at)?;
                 continue;
             }
-            // A variable of its own; what it holds at the end goes back.
+            // A local variable, whose final value is copied to the argument.
             let to = if o.output { Some(self.place(run, e)?) } else { None };
             let (ty, bounds) = match (ty, &value, &to) {
                 (TypeOf::Whole(t, b), ..) => (t, b),
@@ -217,7 +217,7 @@ impl<'a> Elab<'a> {
         let leaving = mem::replace(&mut run.leaving, vec![flag]);
         let loops = mem::take(&mut run.loops);
         let returned = run.returned.replace(flag);
-        // A function's result is not the procedure's.
+        // The result of an enclosing function is set aside during the procedure.
         let result = run.result.take();
         run.scope = scope;
         self.statements(run, &p.body)?;

@@ -1,4 +1,4 @@
-//! Processes: clock edges, resets, what is registered and what would be a latch.
+//! Processes: clock edges, resets, registers, and the detection of latches.
 
 use super::super::syntax::{Class, Decl, Expr, Kind, Statement, Waits};
 use super::{Bounds, Data, Elab, Kept, Named, Result, Run, Slot, State, StoredValue, Type, TypeOf, Value};
@@ -20,7 +20,7 @@ impl<'a> Elab<'a> {
         let new = |clocked: bool| Run::new(inner, clocked);
         if let (Waits::Inside, [Statement::Wait(cond), rest @ ..]) = (waits, body) {
             let Some((clock, rising, enable)) = self.edge(inner, cond)? else {
-                return self.fail(cond.at, "the only wait is that until a clock edge");
+                return self.fail(cond.at, "the only supported wait is for a clock edge");
             };
             let mut run = new(true);
             self.enabled(&mut run, enable, rest, at)?;
@@ -29,7 +29,7 @@ impl<'a> Elab<'a> {
             return Ok(());
         }
         if matches!(waits, Waits::Inside) {
-            return self.fail(at, "a process that waits for nothing");
+            return self.fail(at, "a process without a sensitivity list or wait");
         }
         // if rst = '1' then ... elsif rising_edge(clk) then ... end if;
         let mut edge = None;
@@ -38,7 +38,7 @@ impl<'a> Elab<'a> {
                 if let Some((clock, rising, rest)) = self.edge(inner, cond)? {
                     edge = Some((i, clock, rising, rest));
                     if i + 1 != branches.len() || !otherwise.is_empty() {
-                        return self.fail(cond.at, "nothing follows the clock edge of a process");
+                        return self.fail(cond.at, "a clocked process must end after the branch of the clock edge");
                     }
                 }
             }
@@ -72,13 +72,13 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Refuses a process that does not wait for all that it read.
+    /// Returns an error if the sensitivity list lacks a signal that the process reads.
     pub(super) fn check_waits(&mut self, scope: usize, waits: &'a Waits) -> Result<()> {
         let reads = std::mem::take(&mut self.reads);
         let Waits::List(list) = waits else { return Ok(()) };
         let mut run = self.constant_run(scope);
         for e in list {
-            // Only a name by itself stands for all its bits.
+            // Only a plain name makes the process sensitive to all bits of the signal.
             if let Kind::Name(_) = e.kind {
                 self.value(&mut run, e, None)?;
             }
@@ -93,7 +93,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Executes statements at a clock edge, if the condition combined with it holds.
+    /// Executes statements at a clock edge, under the condition that is combined with the edge.
     pub(super) fn enabled(
         &mut self,
         run: &mut Run<'a>,
@@ -109,7 +109,7 @@ impl<'a> Elab<'a> {
         self.merge(run, cond, after, at)
     }
 
-    /// The register of a process's variable that is read before it is assigned.
+    /// Returns the register of a variable that the process reads before assigning it.
     pub(super) fn kept(&mut self, slot: u32) -> Option<SignalId> {
         let kept = self.kept.get(&slot)?;
         if kept.register.is_some() {
@@ -145,12 +145,12 @@ impl<'a> Elab<'a> {
                     && name == "event"
                 {
                     let Kind::Binary("=", c, level) = &b.kind else {
-                        return self.fail(b.at, "after 'event comes the level of the clock");
+                        return self.fail(b.at, "'event must be combined with the level of the clock");
                     };
                     let (id, same) = (signal(self, base)?, signal(self, c)?);
                     return match level.kind {
                         Kind::Bit(bit) if id == same && matches!(bit, '0' | '1') => Ok(Some((id, bit == '1', None))),
-                        _ => self.fail(b.at, "after 'event comes the level of the clock"),
+                        _ => self.fail(b.at, "'event must be combined with the level of the clock"),
                     };
                 }
                 match self.edge(scope, a)? {
@@ -162,7 +162,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Declarations of a function or process. Variables of processes keep their values.
+    /// Elaborates the declarations of a function or process. Variables of processes keep their values.
     pub(super) fn locals(&mut self, scope: usize, decls: &'a [Decl], state: &mut State, keep: bool) -> Result<()> {
         for d in decls {
             let Decl::Object(o) = d else {
@@ -278,14 +278,14 @@ impl<'a> Elab<'a> {
             let resets = values;
             if resets.iter().any(|&(_, v)| !self.rtl.constant_or_held(v, hold)) {
                 let name = self.rtl.signal(id).name.clone();
-                return self.fail(at, format!("{name} gets a value at its asynchronous reset that is not constant"));
+                return self.fail(at, format!("the asynchronous reset value of {name} is not constant"));
             }
             self.rtl.add_registers(id, next, (clock, rising), &resets, matches!(slot, Slot::Variable(_)));
         }
         Ok(())
     }
 
-    /// Drives what a process without clock assigned; a path that assigns nothing would be a latch.
+    /// Drives a signal that a process without a clock assigns; a path without an assignment would be a latch.
     pub(super) fn combinational(&mut self, id: SignalId, node: NodeId, at: u32) -> Result<()> {
         for (lo, part) in self.unassigned.assigned_parts(&self.rtl, node) {
             if self.unassigned.reached_from(&self.rtl, part) {

@@ -597,7 +597,7 @@ impl<'a> Elab<'a> {
             return self.fail(at, "more than 2,000,000 statements or loop iterations");
         }
         if self.rtl.work() > MAX_WORK {
-            return self.fail(at, "constants and expressions beyond what is read: too many, or too wide");
+            return self.fail(at, "constants or expressions beyond the limits: too many, or too wide");
         }
         Ok(())
     }

@@ -14,11 +14,11 @@ pub(in crate::vhdl) enum Kind {
     Bit(char),
     Text(String),
     Name(String),
-    /// `f(x)`, `v(3)`, `v(7 downto 0)`, `unsigned(x)`: which one only the names tell.
+    /// `f(x)`, `v(3)`, `v(7 downto 0)` or `unsigned(x)`; the declarations of the names decide which one.
     Call(Box<Expr>, Vec<Arg>),
     /// `v'length`.
     Attribute(Box<Expr>, String),
-    /// `r.field`, `work.pack.name`: which one only the names tell.
+    /// `r.field` or `work.pack.name`; the declarations of the names decide which one.
     Field(Box<Expr>, String),
     /// `unsigned'(x)`.
     Qualified(TypeName, Vec<Arg>),
@@ -42,7 +42,7 @@ pub(in crate::vhdl) struct Arg {
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) struct TypeName {
     pub(in crate::vhdl) name: String,
-    /// The package that it is in, if it says so.
+    /// Package of the type, if the name is qualified.
     pub(in crate::vhdl) package: Option<String>,
     pub(in crate::vhdl) range: Option<Box<Expr>>,
     pub(in crate::vhdl) at: u32,
@@ -62,18 +62,18 @@ pub(in crate::vhdl) struct Object {
     pub(in crate::vhdl) ty: TypeName,
     pub(in crate::vhdl) value: Option<Expr>,
     pub(in crate::vhdl) at: u32,
-    /// For ports and parameters: whether it is an output.
+    /// `true` for an output port or parameter.
     pub(in crate::vhdl) output: bool,
-    /// For parameters: whether it goes in, too.
+    /// `true` for an `inout` parameter.
     pub(in crate::vhdl) both: bool,
-    /// For parameters: whether it says that it is a signal.
+    /// `true` for a parameter of class `signal`.
     pub(in crate::vhdl) signal: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) enum Decl {
     Object(Object),
-    /// `type t is array (0 to 7) of element`; without a range where each object has its own.
+    /// `type t is array (0 to 7) of element`; without a range if each object declares one.
     Array {
         name: String,
         range: Option<Expr>,
@@ -117,7 +117,7 @@ pub(in crate::vhdl) enum Decl {
     Component(Entity),
 }
 
-/// A package of the file, what is used of it (nothing for all), and where.
+/// Use clause: a package, the name that is used (`None` for all), and the place of the clause.
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) struct Use {
     pub(in crate::vhdl) package: String,
@@ -153,13 +153,13 @@ pub(in crate::vhdl) struct Procedure {
     pub(in crate::vhdl) at: u32,
 }
 
-/// Choices with what they stand for; true for `others`.
+/// Choices with the alternative that they select; `true` for `others`.
 pub(in crate::vhdl) type Choice<T> = (Vec<Expr>, bool, T);
 
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) enum Statement {
     Null,
-    /// Target, waveform (values under conditions, the last without), whether it is a signal assignment.
+    /// Target, waveform (values with conditions, the last without one), and `true` for a signal assignment.
     Assign {
         target: Expr,
         values: Vec<(Expr, Option<Expr>)>,
@@ -167,7 +167,7 @@ pub(in crate::vhdl) enum Statement {
         at: u32,
     },
     If(Vec<(Expr, Vec<Statement>)>, Vec<Statement>),
-    /// `case`, or `case?`, which compares with `-` as anything.
+    /// `case`, or `case?`, in which `-` matches any value.
     Case {
         selector: Expr,
         items: Vec<Choice<Vec<Statement>>>,
@@ -195,7 +195,7 @@ pub(in crate::vhdl) enum Statement {
     },
     /// A procedure with its arguments.
     Call(Expr),
-    /// With a value, or from a procedure.
+    /// Return with a value, or from a procedure.
     Return(Option<Expr>, u32),
     /// `wait until ...`
     Wait(Expr),
@@ -242,7 +242,7 @@ pub(in crate::vhdl) enum Concurrent {
     },
 }
 
-/// The inside of a generate statement: its own label, declarations, statements.
+/// Body of a generate statement: label, declarations, statements.
 #[derive(Clone, Debug, Default)]
 pub(in crate::vhdl) struct Block {
     pub(in crate::vhdl) label: String,
@@ -256,7 +256,7 @@ pub(in crate::vhdl) enum Waits {
     /// `process (all)`.
     All,
     List(Vec<Expr>),
-    /// No list: it waits by a statement.
+    /// No list: the body contains a `wait` statement.
     Inside,
 }
 

@@ -82,7 +82,7 @@ impl Parser<'_> {
             return Ok(Concurrent::If { label, branches: vec![(None, Block { label: String::new(), decls, body })] });
         }
         if self.is("assert") {
-            // It changes nothing.
+            // Assertions do not affect the hardware.
             self.skip_to_semicolon();
             return Ok(Concurrent::If { label, branches: Vec::new() });
         }
@@ -127,7 +127,7 @@ impl Parser<'_> {
         Ok((decls, body))
     }
 
-    /// The label of an alternative of a generate statement.
+    /// Parses the label of an alternative of a generate statement.
     pub(super) fn own_label(&mut self) -> Result<String> {
         if !matches!((self.peek(), self.after(1)), (Token::Name(_), Token::Punct(":"))) {
             return Ok(String::new());
@@ -137,7 +137,7 @@ impl Parser<'_> {
         Ok(label)
     }
 
-    /// The inside of an alternative, up to the next one or the end of all.
+    /// Parses the body of an alternative, up to the next alternative or the end of the statement.
     pub(super) fn alternative(&mut self, label: String) -> Result<Block> {
         let decls = self.decls()?;
         self.accept("begin");
@@ -322,7 +322,7 @@ impl Parser<'_> {
             if !signal {
                 self.expect(":=")?;
             }
-            // The same as a case of assignments.
+            // Equivalent to a case statement of assignments.
             let items = self.selected()?.into_iter();
             let items = items
                 .map(|(choices, others, value)| {
@@ -334,7 +334,7 @@ impl Parser<'_> {
         }
         if self.accept("wait") {
             if !self.accept("until") {
-                return self.fail("the only wait is that until a clock edge");
+                return self.fail("the only supported wait is for a clock edge");
             }
             let cond = self.expr()?;
             self.expect(";")?;

@@ -1,21 +1,22 @@
-//! The AXI4-Stream wrapper: a module with `s_axis` and `m_axis` around the pipeline.
+//! AXI4-Stream wrapper: a module with `s_axis` and `m_axis` around the pipeline.
 //!
-//! A sample is a run of bytes on `tdata`, elements from the low end on: each in a slot of 8, 16, 32 or 64 bits
-//! (sign-extended, as an array in memory has it), or [`Packing::Dense`], side by side without gaps. A stream narrower
-//! than a sample takes several beats for one, low bytes first. `tlast` and `tuser` travel beside their sample: `tuser`
-//! is that of a sample's first beat and is repeated on all beats of its result; `tlast` ends a packet. A packet that
-//! ends inside a sample completes it with zeros, so that the next one begins aligned and the end is not lost.
+//! A sample is a sequence of bytes on `tdata`, element 0 in the low bits. Each element is in a slot of 8, 16, 32 or 64
+//! bits (sign-extended, as in an array in memory), or, with [`Packing::Dense`], concatenated without padding. If the
+//! stream is narrower than a sample, a sample has several beats, low bytes first. `tlast` and `tuser` accompany their
+//! sample: `tuser` is that of the sample's first beat and is repeated on all beats of its result; `tlast` ends a
+//! packet. A packet that ends within a sample completes it with zeros, so that the next packet begins aligned and the
+//! end is not lost.
 //!
-//! Two ways to hold against a slow reader. With [`Flow::Fifo`] the pipeline never stops: a sample is let in only if
-//! there is a *credit*, a free place in the FIFO behind the pipeline, so that every ready and valid comes from
-//! registers. [`Flow::Stall`] holds the whole pipeline by its enable: no memory (one register for a result, where both
-//! sides take several beats), but one net from `m_axis_tready` to every register and to `s_axis_tready`.
+//! Backpressure has two implementations. With [`Flow::Fifo`] the pipeline never stalls: a sample is accepted only with
+//! a *credit*, a free slot in the FIFO after the pipeline, so that every ready and valid is registered. [`Flow::Stall`]
+//! stalls the whole pipeline by its enable: it needs no memory (one register for a result if both sides have several
+//! beats), but a net from `m_axis_tready` to every register and to `s_axis_tready`.
 //!
-//! A core that takes a sample every K clocks says in which by its `ready`, and the wrapper offers it a whole sample
-//! then. Where the beats of a sample come for longer than K clocks, a register keeps a whole sample while those of the
-//! next one come.
+//! A core with an initiation interval of K accepts a sample in the cycles in which its `ready` is 1, and the wrapper
+//! provides a whole sample then. If the beats of a sample last longer than K cycles, a register stores a whole sample
+//! while the beats of the next one arrive.
 //!
-//! Source of the handshake's rules: Arm IHI 0051B, AMBA AXI-Stream Protocol Specification, sections 2.2 and 2.8.
+//! Source of the handshake rules: Arm IHI 0051B, AMBA AXI-Stream Protocol Specification, sections 2.2 and 2.8.
 
 mod verilog;
 mod vhdl;
@@ -29,8 +30,8 @@ use serde::Serialize;
 /// Layout of the elements on `tdata`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
-    /// A slot of 8, 16, 32 or 64 bits for each element: the smallest that holds the widest of its side. Wider elements
-    /// get multiples of 64.
+    /// A slot of 8, 16, 32 or 64 bits for each element: the smallest that fits the widest element of its side. Wider
+    /// elements get multiples of 64.
     #[default]
     Auto,
     /// A slot of this many bits (8, 16, 32 or 64) for each element.
@@ -42,7 +43,7 @@ pub enum Packing {
 /// Reaction to a slow reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Results wait in a FIFO of this many samples; nothing: the fewest that full rate needs.
+    /// Results are stored in a FIFO of this number of samples; `None` for the smallest one with full throughput.
     Fifo(Option<u32>),
     /// The whole pipeline waits.
     Stall,
@@ -69,7 +70,7 @@ impl Default for AxisNames {
 }
 
 impl AxisNames {
-    /// Names of the wrapper's signals, types and labels, which a clock or a reset cannot have; those of streams differ
+    /// Names of the wrapper's signals, types and labels, which a clock or a reset cannot have; names of streams differ
     /// by their suffix.
     const INTERNAL: &[&str] = &[
         "accept",
@@ -122,7 +123,7 @@ impl AxisNames {
         "words",
     ];
 
-    /// Every name with its role, the module's first.
+    /// Returns every name with its role, beginning with that of the module.
     fn chosen(&self, top: &str) -> Vec<(&'static str, String)> {
         let stream = |role, prefix: &str| STREAM_SIGNALS.map(|signal| (role, format!("{prefix}_{signal}")));
         let mut all = vec![
@@ -160,7 +161,7 @@ const STREAM_SIGNALS: [&str; 5] = ["tdata", "tvalid", "tready", "tlast", "tuser"
 pub struct AxisOptions {
     /// Layout of the elements on `tdata`.
     pub packing: Packing,
-    /// Bits of both `tdata`, a multiple of 8; nothing: each as wide as a sample.
+    /// Width of both `tdata` in bits, a multiple of 8; `None` for the width of a sample on each side.
     pub width: Option<u32>,
     /// Bits of `tuser`; 0 for none.
     pub user: u32,
@@ -201,10 +202,10 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// That of inputs with so many bits.
+    /// Returns the stream for inputs of these widths.
     ///
     /// # Errors
-    /// What cannot be built, with the option of the command line that asks for it.
+    /// An unsupported request, with its option of the command line.
     pub fn from_inputs(widths: &[u32], options: &AxisOptions) -> Result<Stream, Diagnostic> {
         Stream::new("inputs", widths, options)
     }
@@ -246,7 +247,7 @@ impl Stream {
         Ok(Stream { data_width, beats: bits.div_ceil(data_width), slots })
     }
 
-    /// Bits of all beats of a sample together.
+    /// Returns the number of bits of all beats of a sample.
     pub fn sample_width(&self) -> u32 {
         self.data_width * self.beats
     }
@@ -265,18 +266,18 @@ pub struct Axis {
     pub output: Stream,
     /// Bits of `tuser`.
     pub user: u32,
-    /// Places of the FIFO; nothing where the pipeline stalls.
+    /// Number of slots of the FIFO; `None` if the pipeline stalls.
     pub depth: Option<u32>,
     /// Names of the ports.
     pub names: AxisNames,
 }
 
 impl Axis {
-    /// A wrapper called `top` around `core`, whose ports are packed and which has no valid flags and no reset; it has
-    /// an enable for [`Flow::Stall`] if it holds registers.
+    /// Returns a wrapper called `top` around `core`, whose ports are packed, without valid flags and reset. For
+    /// [`Flow::Stall`] a core with registers has an enable.
     ///
     /// # Errors
-    /// What cannot be built, with the option of the command line that asks for it.
+    /// An unsupported request, with its option of the command line.
     pub fn new(top: &str, core: &Interface, options: &AxisOptions) -> Result<Axis, Diagnostic> {
         let refuse = |flag: &str, message: String, help: &str| {
             Err(Diagnostic::error("E0611", Place::Flag(flag.into()), message).with_help(help))
@@ -310,8 +311,8 @@ impl Axis {
         Ok(Axis { depth, ..axis })
     }
 
-    /// Places of the FIFO that full rate needs. A sample needs its credit from its first beat on; the credit is back
-    /// one clock after the last beat of the result. As many samples as begin within this time share the places.
+    /// Returns the number of FIFO slots for full throughput. A sample needs its credit from its first beat until one
+    /// cycle after the last beat of the result, so the slots cover all samples that begin within this time.
     pub fn full_rate_depth(&self) -> u32 {
         let (interval, phases) = (self.initiation_interval(), self.core.initiation_interval);
         // A sample waits for the core if samples come in a rhythm that is not the core's.
@@ -319,7 +320,7 @@ impl Axis {
         (self.input.beats + self.before_fifo() + wait + self.output.beats).div_ceil(interval)
     }
 
-    /// Returns `true` if the core says when it takes a sample.
+    /// Returns `true` if the core has a `ready` output.
     fn is_gated(&self) -> bool {
         self.core.ready.is_some()
     }
@@ -329,7 +330,7 @@ impl Axis {
         self.core.input_beats > 1
     }
 
-    /// Clocks from the one in which a sample's last beat goes into the core to its result there.
+    /// Returns the number of cycles from a sample's last beat at the core to its result.
     fn behind_last_beat(&self) -> u32 {
         self.core.latency - (self.core.input_beats - 1)
     }
@@ -341,8 +342,8 @@ impl Axis {
         !self.passes_beats() && self.is_gated() && beats > interval && beats % interval != 0
     }
 
-    /// Header line of the file, which begins with the core. `prove` takes the first `latency N` of the header for that
-    /// of the core, so this line has other words.
+    /// Returns the line of the header comment about the wrapper. `prove` takes the first `latency N` of the header for
+    /// that of the core, so this line has other words.
     pub fn description(&self, core_bits: u64) -> String {
         let Axis { top, .. } = self;
         let (latency, interval) = (self.latency(), self.interval_in_words());
@@ -354,7 +355,7 @@ impl Axis {
         )
     }
 
-    /// Initiation interval with its unit.
+    /// Returns the initiation interval with its unit.
     pub fn interval_in_words(&self) -> String {
         match self.initiation_interval() {
             1 => "clock".to_owned(),
@@ -362,22 +363,23 @@ impl Axis {
         }
     }
 
-    /// Clocks from the acceptance of a sample's last beat to the first beat of its result, if nothing waits.
+    /// Returns the number of cycles from the acceptance of a sample's last beat to the first beat of its result,
+    /// without backpressure.
     pub fn latency(&self) -> u32 {
         self.before_fifo() + u32::from(self.depth.is_some() || self.holds_result())
     }
 
-    /// Clocks from the acceptance of a sample's last beat to its result at the end of the core, if nothing waits.
+    /// Returns the number of cycles from the acceptance of a sample's last beat to its result at the end of the core,
+    /// without backpressure.
     fn before_fifo(&self) -> u32 {
         let gathers = self.input.beats > 1 && !self.passes_beats();
         self.behind_last_beat() + u32::from(gathers) + u32::from(self.keeps_sample())
     }
 
-    /// Returns `true` if a pipeline that waits has a register behind it. Where a sample takes several beats it enters
-    /// with gaps
-    /// behind it, and these close up only if the pipeline moves on while the beats of a result leave: within as many
-    /// clocks as a sample has beats the next result is there, so that it is never late. Where the pipeline waits for
-    /// beats a result leaves it once, however long it stays there.
+    /// Returns `true` if a stalling pipeline has a register after it. A sample of several beats enters the pipeline
+    /// with gaps after it, which close only if the pipeline moves while the beats of a result leave. The next result
+    /// follows within the number of beats of a sample, so it is never late. A pipeline that stalls during the beats of
+    /// a result needs no such register.
     fn holds_result(&self) -> bool {
         self.depth.is_none()
             && (self.passes_beats() || (self.output.beats > 1 && (self.input.beats > 1 || self.is_gated())))
@@ -388,7 +390,7 @@ impl Axis {
         self.input.beats.max(self.output.beats).max(self.core.initiation_interval)
     }
 
-    /// Register bits of the wrapper itself, without those of the core and of the FIFO's memory
+    /// Returns the register bits of the wrapper, without those of the core and of the FIFO's memory
     /// ([`Axis::memory_bits`]).
     pub fn register_bits(&self) -> u64 {
         let (flags, beats) = (1 + self.user, self.input.beats);
@@ -408,7 +410,7 @@ impl Axis {
         line + [input, result, output].map(u64::from).iter().sum::<u64>()
     }
 
-    /// Bits of the FIFO's memory, which is read without a clock: distributed RAM where the device has it.
+    /// Returns the bits of the FIFO's memory, which has an asynchronous read: distributed RAM if the device has it.
     pub fn memory_bits(&self) -> u64 {
         u64::from(self.depth.unwrap_or(0)) * u64::from(self.core_out_width() + 1 + self.user)
     }
@@ -419,7 +421,7 @@ impl Axis {
         self.depth.map_or(0, |depth| u64::from(depth.div_ceil(32)) * word.div_ceil(6) * 4)
     }
 
-    /// Ports of the wrapper in the order of their declaration: name, direction, and width if it is a vector.
+    /// Returns the ports of the wrapper in the order of their declaration: name, direction, and width of a vector.
     pub fn ports(&self) -> Vec<(String, Direction, Option<u32>)> {
         let names = &self.names;
         let mut ports = vec![(names.clock.clone(), Direction::In, None), (names.reset.clone(), Direction::In, None)];
@@ -462,7 +464,7 @@ impl Axis {
         }
     }
 
-    /// Bits of the core's packed input.
+    /// Returns the width of the core's packed input in bits.
     fn core_in_width(&self) -> u32 {
         match self.passes_beats() {
             true => self.core.inputs.iter().filter(|e| e.width > 0).map(|e| e.lsb + e.width).max().unwrap_or(0),
@@ -470,17 +472,17 @@ impl Axis {
         }
     }
 
-    /// Bits of the core's packed output.
+    /// Returns the width of the core's packed output in bits.
     fn core_out_width(&self) -> u32 {
         self.core.outputs.iter().map(|e| e.width).sum()
     }
 
-    /// The input port's name, if it has bits.
+    /// Returns the name of the input port, if it has bits.
     fn input_port(&self) -> Option<&str> {
         self.core.inputs.iter().find(|e| e.width > 0).map(|e| e.port.as_str())
     }
 
-    /// The output port's name, if it has bits.
+    /// Returns the name of the output port, if it has bits.
     fn output_port(&self) -> Option<&str> {
         self.core.outputs.iter().find(|e| e.width > 0).map(|e| e.port.as_str())
     }
@@ -526,18 +528,18 @@ impl Axis {
         joined(runs)
     }
 
-    /// Returns `true` if there are bits of an input sample that nothing reads.
+    /// Returns `true` if an input sample has unread bits.
     fn has_unread_input(&self) -> bool {
         let whole = if self.passes_beats() { self.input.data_width } else { self.input.sample_width() };
         self.input_runs().iter().map(|run| run.width).sum::<u32>() < whole
     }
 
-    /// The first bit of an output sample behind the last slot.
+    /// Returns the first bit of an output sample after the last slot.
     fn output_end(&self) -> u32 {
         self.output.slots.iter().map(|slot| slot.lsb + slot.width).max().unwrap_or(0)
     }
 
-    /// Lines at the head of the wrapper that say where everything is.
+    /// Returns the lines of the wrapper's header comment that describe the layout.
     fn about(&self) -> Vec<String> {
         let side = |name: &str, stream: &Stream, elements: &[Element]| {
             let beats = match stream.beats {
@@ -607,7 +609,7 @@ fn joined(runs: impl Iterator<Item = Run>) -> Vec<Run> {
     all
 }
 
-/// Bits of a counter with `values` values, at least 1.
+/// Returns the width of a counter with `values` values, at least 1.
 fn counter_width(values: u32) -> u32 {
     (u32::BITS - values.saturating_sub(1).leading_zeros()).max(1)
 }

@@ -6,7 +6,7 @@ use askama::Template;
 
 pub(super) fn text(axis: &Axis, is_system: bool) -> String {
     let w = if is_system { &SYSTEM_VERILOG_2017 } else { &VERILOG_2001 };
-    File { v: View::new::<Verilog>(axis), w }.render().expect("templates render what they are given") + "\n"
+    File { v: View::new::<Verilog>(axis), w }.render().expect("templates always render") + "\n"
 }
 
 #[derive(Template)]

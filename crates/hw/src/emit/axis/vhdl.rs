@@ -6,7 +6,7 @@ use super::view::{Dialect, View};
 use askama::Template;
 
 pub(super) fn text(axis: &Axis) -> String {
-    let text = File { v: View::new::<Vhdl>(axis) }.render().expect("templates render what they are given") + "\n";
+    let text = File { v: View::new::<Vhdl>(axis) }.render().expect("templates always render") + "\n";
     latin1::escaped(&text).into_owned()
 }
 

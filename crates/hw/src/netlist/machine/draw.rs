@@ -10,7 +10,6 @@ use super::super::wiring::EMPTY;
 use super::converted;
 use super::index::Hits;
 use alir_core::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
-use alir_core::num::Kif;
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -165,10 +164,6 @@ impl Lowering<'_> {
         self.draft.pool.close()
     }
 
-    fn types(&self, access: &Access) -> &'_ [Kif] {
-        &self.machine.signal(access.signal).elements[access.lo..access.hi]
-    }
-
     /// The bits of a view's elements.
     fn read(&mut self, access: &Access) -> Vec<Wiring> {
         let Some((index, mult)) = &access.dynamic else {
@@ -193,8 +188,8 @@ impl Lowering<'_> {
     /// Returns the values that a connection carries, in the types of its destination.
     fn taken(&mut self, connection: &Connection, source: &Access) -> Vec<Wiring> {
         let bits = self.read(source);
-        let types = self.types(source).to_vec();
-        let to = self.types(&connection.dst).to_vec();
+        let types = self.machine.types(source).to_vec();
+        let to = self.machine.types(&connection.dst).to_vec();
         let parts = bits.into_iter().zip(types.into_iter().zip(to));
         parts.map(|(bits, (from, to))| converted(&mut self.draft, bits, from, to)).collect()
     }

@@ -1,8 +1,8 @@
-//! Reading and writing by index.
+//! Reads and writes of elements by a run-time index.
 //!
-//! A view that an index moves is a shifter of whole elements: each bit of the index moves it by a power of two times
-//! the multiplier or leaves it. One element of `n` costs `n - 1` choices, a view of many the logarithm of that for each
-//! of its elements. What is beyond the end reads zero.
+//! An indexed view is a barrel shifter of elements: each bit of the index shifts by a power of two times the
+//! multiplier. A view of one of `n` elements needs `n - 1` multiplexers, a view of many elements `log n` for each of
+//! its elements. Elements beyond the end read as zero.
 
 use super::super::arith::Bitwise;
 use super::super::cell::Wiring;
@@ -10,15 +10,14 @@ use super::super::wiring::EMPTY;
 use super::draw::Lowering;
 use num_bigint::BigInt;
 
-/// Index bits that matter where `reach` elements lie from the first one on: those of the largest index that still shows
-/// one of them.
+/// Returns the number of relevant index bits for `reach` elements: those of the largest index that selects one of them.
 fn useful_bits(reach: usize, mult: usize) -> u32 {
     let largest = (reach - 1) / mult;
     usize::BITS - largest.leading_zeros()
 }
 
 impl Lowering<'_> {
-    /// One bit of an index; 0 above its top.
+    /// Returns one bit of an index; 0 above its top.
     fn index_bit(&mut self, index: Wiring, bit: u32) -> Wiring {
         if bit < index.width() { self.draft.pool.slice(index, bit, 1) } else { self.code(&BigInt::ZERO, 1) }
     }
@@ -43,7 +42,7 @@ impl Lowering<'_> {
         for bit in (0..bits.min(index.width())).rev() {
             let sel = self.index_bit(index, bit);
             let step = mult << bit;
-            // How far later bits still move the view.
+            // Largest distance by which later bits move the view.
             let later = mult.saturating_mul((1 << bit) - 1);
             let wanted = shown.len().min(len.saturating_add(later));
             shown = (0..wanted)
@@ -52,7 +51,7 @@ impl Lowering<'_> {
                         let moved = shown.get(place + step).copied().unwrap_or(zero);
                         self.select(sel, moved, shown[place])
                     }
-                    // Between the places that any index shows.
+                    // No index selects this element.
                     false => EMPTY,
                 })
                 .collect();
@@ -62,9 +61,9 @@ impl Lowering<'_> {
     }
 }
 
-/// Data that a write of a view at an index gives to each element after the view's first one.
+/// Data and conditions of an indexed write for each element from the start of the view on.
 pub(super) enum Hits {
-    /// No element is reached by two of the view: each has one index that writes it.
+    /// Each element has at most one index that writes it.
     Apart {
         index: Wiring,
         complement: Wiring,
@@ -73,12 +72,12 @@ pub(super) enum Hits {
         /// Comparison of the index with each value; `None` for values not requested so far.
         known: Vec<Option<Wiring>>,
     },
-    /// The view, moved to its place: bits, and whether there are any.
+    /// Shifted view: the bits of each element, and the condition that it is written.
     Moved(Vec<(Wiring, Wiring)>),
 }
 
 impl Hits {
-    /// A write of `sources` at `index * mult` into `reach` elements.
+    /// Returns the write of `sources` at `index * mult` into `reach` elements.
     pub(super) fn new(
         lowering: &mut Lowering<'_>,
         index: Wiring,

@@ -18,15 +18,15 @@ pub fn check(graph: &Graph, plan: &Plan) -> Result<(), String> {
     ensure(plan.digit >= 1, || "no bits a clock".into())?;
     ensure(plan.arrivals.len() == graph.n_inputs, || "one arrival for each input".into())?;
     let digit = i64::from(plan.digit);
-    let judge = Judge { graph, plan, digit, ticks: digit * i64::from(plan.interval) };
+    let checker = Checker { graph, plan, digit, ticks: digit * i64::from(plan.interval) };
     for (id, stream) in plan.streams.iter().enumerate() {
         if let Some(stream) = stream {
-            judge.node(id, *stream).map_err(|why| format!("node {id}: {why}"))?;
+            checker.node(id, *stream).map_err(|why| format!("node {id}: {why}"))?;
         }
     }
     for (j, output) in graph.outputs.iter().enumerate() {
         let Some((read, kif)) = output else { continue };
-        judge.word(*read, *kif, i64::from(plan.settled()) - 1).map_err(|why| format!("output {j}: {why}"))?;
+        checker.word(*read, *kif, i64::from(plan.settled()) - 1).map_err(|why| format!("output {j}: {why}"))?;
     }
     Ok(())
 }
@@ -35,7 +35,7 @@ fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }
 
-struct Judge<'a> {
+struct Checker<'a> {
     graph: &'a Graph,
     plan: &'a Plan,
     /// Ticks of a clock, and of an interval.
@@ -52,7 +52,7 @@ struct Source {
     weights: (i64, i64),
 }
 
-impl Judge<'_> {
+impl Checker<'_> {
     fn kif(&self, read: Read) -> Kif {
         self.graph.nodes[read.node].kif
     }

@@ -11,12 +11,11 @@ use alir_core::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// Builds the machine of a plan, with the requested ports of the program. Its reset is active high and on the clock's
-/// edge.
+/// Builds the state machine of a plan, with the ports of the program. Its reset is synchronous and active high.
 ///
 /// # Panics
-/// If the plan is none of the graph's, the graph none of the program's, or an input arrives later than when it is
-/// captured.
+/// If the plan does not belong to the graph, the graph not to the program, or an input arrives after the cycle in which
+/// it is captured.
 pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> Machine {
     let mut frame = Frame::new(model, (plan.interval, &Inputs::Captured), options);
     let mut words = vec![None; model.n_inputs()];
@@ -42,12 +41,13 @@ pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> 
 }
 
 /// Draws the bit-serial parts, from the registers that hold the inputs; `tables` are the places of the program's tables
-/// among those of the block. Returns the results as they are in the cycle before the plan's latency, with `None` for
-/// the constant zero.
+/// Draws the bit-serial parts, from the registers with the inputs; `tables` are the indices of the program's tables
+/// among those of the block. Returns the results in the cycle before the plan's latency, with `None` for the constant
+/// zero.
 ///
-/// The plan is one of ticks, a bit each. A clock has as many of them as bits go through at once, and its *lane* `j`
-/// does what is to be done in its tick `j`: a register that loads in every tick shows in lane 0 what lies in a register
-/// of the clock, and in the others what it took in the lane before.
+/// The plan has one tick for each bit. With a digit of `d` bits a cycle has `d` ticks, and *lane* `j` of the cycle
+/// performs the actions of its tick `j`: lane 0 of a register that loads in every tick reads the register of the cycle,
+/// and each other lane the value that the previous lane loads.
 pub(in crate::reuse) fn draw(
     frame: &mut Frame<'_>,
     (graph, tables): (&Graph, &[TableId]),
@@ -93,7 +93,7 @@ pub(in crate::reuse) fn draw(
     results
 }
 
-/// Registers that hold the results, and the ports that show them.
+/// Adds registers with the results, and the ports that they drive.
 fn outputs(frame: &mut Frame<'_>, (graph, plan): (&Graph, &Plan), results: &[Option<ValueId>]) {
     let model = frame.model;
     let ports = frame.output_ports();
@@ -152,15 +152,15 @@ struct Drawing<'a, 'm> {
     shown: Vec<Vec<ValueId>>,
     /// The registers after each stream, one per tick, and their values in lane 0.
     chains: Vec<Vec<(usize, ValueId)>>,
-    /// The register of each carry, and what that shows in this lane.
+    /// Register of each carry, and its value in this lane.
     carries: Vec<Option<(usize, ValueId)>>,
-    /// Registers of what is shown bit by bit.
+    /// Registers of values that are read bit by bit.
     wholes: Vec<Option<(usize, ValueId)>>,
     phase_bits: Vec<ValueId>,
     flags: Vec<Flag>,
-    /// Flags: of which bit, loaded in which tick.
+    /// Flags by bit and load tick.
     flag_of: FxHashMap<(usize, i32, i32), usize>,
-    /// Values that are collected: what is read, which delay, from which weight to which.
+    /// Collected words by read, delay, first weight and last weight.
     words: FxHashMap<(Read, i32, i32, i32), ValueId>,
 }
 
@@ -186,17 +186,17 @@ impl Drawing<'_, '_> {
         self.frame.op(Op::Mux { cond, on_true, on_false, shift: 0 }, Interval::full(BIT))
     }
 
-    /// The phase of a tick's clock.
+    /// Returns the phase of a tick's cycle.
     fn phase_of(&self, tick: i32) -> u32 {
         tick.div_euclid(self.digit).rem_euclid(self.plan.interval as i32) as u32
     }
 
-    /// Its place in the clock.
+    /// Returns the lane of a tick in its cycle.
     fn lane_of(&self, tick: i32) -> i32 {
         tick.rem_euclid(self.digit)
     }
 
-    /// For each phase whether one of these ticks is in it, and in this lane.
+    /// Returns `true` for each phase with one of these ticks in this lane.
     fn phases(&self, ticks: impl IntoIterator<Item = i32>, lane: i32) -> Vec<bool> {
         let mut ones = vec![false; self.plan.interval as usize];
         for tick in ticks {
@@ -207,7 +207,7 @@ impl Drawing<'_, '_> {
         ones
     }
 
-    /// A bit of a lane that is 1 in some ticks of a sample and, as far as others share their phases, in those.
+    /// Returns a bit of a lane that is 1 in the phases of some ticks of a sample.
     fn in_ticks(&mut self, ticks: impl IntoIterator<Item = i32>, lane: i32) -> ValueId {
         self.pattern(self.phases(ticks, lane))
     }
@@ -218,7 +218,7 @@ impl Drawing<'_, '_> {
         self.frame.by_phase(self.phases(ticks, 0))
     }
 
-    /// A bit by phase, or not of one that is there.
+    /// Returns a bit by phase, reusing the complement of an existing one.
     fn pattern(&mut self, ones: Vec<bool>) -> ValueId {
         let turned: Vec<bool> = ones.iter().map(|one| !one).collect();
         match self.frame.known_by_phase(&turned) {
@@ -249,7 +249,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// The stream that is read, and the weights below and above which there are zeros.
+    /// Returns the stream that is read, with the weights below and above which it is zero.
     fn source(&self, read: Read) -> Option<(Read, i32, Option<i32>)> {
         bounded(self.graph, |node| self.plan.streams[node].is_some(), read)
     }
@@ -258,8 +258,8 @@ impl Drawing<'_, '_> {
         self.plan.streams[node].map_or(0, |s| s.time)
     }
 
-    /// Returns `true` if these weights of a read are zeros by its type, or by those of the operands that it shows, so
-    /// that no stream is needed for them.
+    /// Returns `true` if these weights of a read are zero by its type, or by those of its operands, so that no stream
+    /// is needed.
     fn is_zero(&self, mut read: Read, (mut low, mut high): (i32, i32)) -> bool {
         loop {
             let node = &self.graph.nodes[read.node];
@@ -277,7 +277,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Returns a read as a stream of this time, of which these weights matter; zeros around it are inserted.
+    /// Returns a read as a stream with this time, of which only these weights are relevant; inserts zeros around it.
     fn bits(&mut self, read: Read, time: i32, (low, high): (i32, i32), lane: i32) -> ValueId {
         if self.is_zero(read, (low, high)) {
             return self.frame.constant(0);
@@ -297,7 +297,7 @@ impl Drawing<'_, '_> {
         self.in_ticks(ticks, lane)
     }
 
-    /// The code that a constant has, and the weight of its lowest bit.
+    /// Returns the raw integer value of a constant, and the weight of its lowest bit.
     fn constant(&self, read: Read) -> (BigInt, i32) {
         match &self.graph.nodes[read.node].kind {
             Kind::Constant { code, low } => (code.clone(), low + read.shift),
@@ -307,8 +307,8 @@ impl Drawing<'_, '_> {
 
     // ---- streams ----
 
-    /// Returns the ticks in which a stream takes its own bits; `None` if it takes a bit in every tick. A stream that
-    /// shows copies of its sign holds it.
+    /// Returns the ticks in which a stream loads its own bits; `None` if it loads a bit in every tick. In other ticks a
+    /// stream with copies of its sign keeps its bit.
     fn taken(&self, id: usize, Stream { time, high }: Stream) -> Option<Vec<i32>> {
         let node = &self.graph.nodes[id];
         let top = highest(node.kif);
@@ -316,7 +316,7 @@ impl Drawing<'_, '_> {
         (node.kif.signed && high > top && !selected).then(|| (lowest(node.kif)..=top).map(|w| time - 1 + w).collect())
     }
 
-    /// The registers of every stream, of carries, and of what is shown bit by bit.
+    /// Creates the registers of streams, carries, and values that are read bit by bit.
     fn registers(&mut self) {
         for (id, node) in self.graph.nodes.iter().enumerate() {
             let Some(stream) = self.plan.streams[id] else { continue };
@@ -342,7 +342,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// The clock in which a node that is computed whole is.
+    /// Returns the cycle in which a word-parallel node is computed.
     fn computed(&self, id: usize, stream: Stream) -> i32 {
         (stream.time - 1 + lowest(self.graph.nodes[id].kif)).div_euclid(self.digit) - 1
     }
@@ -385,7 +385,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A stream takes a bit in a lane: the next one shows it.
+    /// Loads a bit into a stream in a lane; the next lane reads it.
     fn takes(&mut self, id: usize, stream: Stream, bit: ValueId, lane: i32) {
         let shown = self.shown[id][lane as usize];
         let bit = match self.taken(id, stream) {
@@ -402,7 +402,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A full adder, its carry in a register that is what it begins with in the first tick.
+    /// Appends a full adder; its carry register has the initial carry in the first tick.
     fn sum(
         &mut self,
         (id, time, lane): (usize, i32, i32),
@@ -413,7 +413,8 @@ impl Drawing<'_, '_> {
         let (register, carry) = self.carries[id].expect("a sum has a carry");
         let a = a.map(|a| self.bits(*a, time, (low, high), lane));
         let b = self.bits(*b, time, (low, high), lane);
-        // A difference is `a + !b + 1`: its carry begins with 1, as in the adders that a proof makes of the program.
+        // A difference is `a + !b + 1`, so its carry begins with 1, as in the adders that a proof builds for the
+        // program.
         let b = if minus { self.not(b) } else { b };
         let (sum, mut next) = match a {
             Some(a) => {
@@ -443,7 +444,7 @@ impl Drawing<'_, '_> {
         sum
     }
 
-    /// The highest bit of what is read, kept from one tick to another, in a lane.
+    /// Returns the highest bit of a read in a lane, kept from one tick to another.
     fn flag(&mut self, read: Read, first: i32, last: i32, lane: i32) -> ValueId {
         let top = highest(self.graph.nodes[read.node].kif) + read.shift;
         if self.is_zero(read, (top, top)) {
@@ -477,7 +478,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A bit that is kept, or will be, in a lane.
+    /// Returns a kept bit in a lane, also before it is kept.
     fn seen(&mut self, from: Kept, lane: i32) -> ValueId {
         match from {
             Kept::Stream(node) => self.tap(node, 0, lane),
@@ -487,7 +488,7 @@ impl Drawing<'_, '_> {
                 if lane <= own {
                     return shown;
                 }
-                // Taken in this clock, it is seen at once.
+                // A bit that is loaded in this cycle is read directly.
                 let bit = self.seen(from, own);
                 let taken = self.in_ticks([tick], own);
                 self.choice(taken, bit, shown)
@@ -540,7 +541,7 @@ impl Drawing<'_, '_> {
         self.frame.registers[register].next = Some(result);
     }
 
-    /// The value that is read, all of it there in a clock.
+    /// Returns the whole value of a read in a cycle.
     fn whole(&mut self, read: Read, interval: &Interval, clock: i32) -> ValueId {
         let kif = interval.kif();
         if kif.is_zero() {
@@ -576,7 +577,7 @@ impl Drawing<'_, '_> {
         self.frame.op(Op::Quantise { x: word, shift: low }, interval.clone())
     }
 
-    /// A register into which the bits of a stream of this time are shifted.
+    /// Returns a register into which the bits of a stream with this time are shifted.
     fn shifted_in(&mut self, read: Read, time: i32, (low, high): (i32, i32)) -> ValueId {
         let width = high - low + 1;
         let bit = self.bits(read, time, (low, high), 0);
@@ -595,7 +596,7 @@ impl Drawing<'_, '_> {
         word
     }
 
-    /// Registers that take the bits of a stream of this time, a clock's each.
+    /// Returns registers with the bits of a stream with this time, one for the bits of each cycle.
     fn collected(&mut self, read: Read, time: i32, (low, high): (i32, i32)) -> ValueId {
         let name = format!("{}_word", self.name(read.node));
         let mut word: Option<ValueId> = None;
@@ -625,7 +626,7 @@ impl Drawing<'_, '_> {
         self.frame.op(op, Interval::full(Kif { signed: false, int: width, frac: 0 }))
     }
 
-    /// The bit of a value that a phase selects, in a lane of the tick before the stream shows it.
+    /// Returns the bit of a value that a phase selects, in a lane of the tick before the stream has it.
     fn selected(&mut self, value: ValueId, kif: Kif, Stream { time, high }: Stream, lane: i32) -> ValueId {
         let (from, top) = (lowest(kif), highest(kif));
         let mut entries: Vec<Option<ValueId>> = vec![None; (self.plan.interval as usize).next_power_of_two()];
@@ -664,7 +665,7 @@ impl Drawing<'_, '_> {
 
     // ---- results ----
 
-    /// The results, all of each there at once in the clock before the latency.
+    /// Returns the results, all bits of each in the cycle before the latency.
     fn results(&mut self) -> Vec<Option<ValueId>> {
         let clock = self.plan.settled() as i32 - 1;
         let graph = self.graph;

@@ -107,19 +107,6 @@ pub struct Node {
     pub origin: u32,
 }
 
-impl Kind {
-    /// All that is read.
-    pub fn reads(&self) -> Vec<Read> {
-        match self {
-            Kind::Port(_) | Kind::Constant { .. } => Vec::new(),
-            Kind::Sum { a, b, .. } => a.iter().copied().chain([*b]).collect(),
-            Kind::Relu(x) | Kind::Quantised(x) => vec![*x],
-            Kind::Choice { by, one, zero } => vec![*by, *one, *zero],
-            Kind::Whole { operands, .. } => operands.iter().map(|o| o.0).collect(),
-        }
-    }
-}
-
 /// The weight of the lowest bit of a type with bits.
 pub fn lowest(kif: Kif) -> i32 {
     -kif.frac

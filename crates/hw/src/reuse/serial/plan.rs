@@ -3,7 +3,8 @@
 use super::{Graph, Kind, MAX_DIGIT, Plan, Read, Refusal, Stream, highest, lowest};
 use alir_core::num::Kif;
 
-/// Rounds in which times of streams are moved to minimise delays, and readers that may be looked at for it.
+/// Number of rounds in which times of streams are moved to minimise delays, and number of readers that the rounds may
+/// examine.
 const ROUNDS: usize = 24;
 const LOOKS: u64 = 400_000_000;
 
@@ -166,7 +167,7 @@ pub(super) struct Planner<'a> {
     latency: i32,
 }
 
-/// The node whose stream a read reads, with all shifts on the way; none for a constant.
+/// Returns the node whose stream a read reads, with all shifts on the way; `None` for a constant.
 pub(super) fn source(graph: &Graph, has_stream: impl Fn(usize) -> bool, read: Read) -> Option<Read> {
     bounded(graph, has_stream, read).map(|found| found.0)
 }
@@ -194,7 +195,7 @@ pub(super) fn bounded(
 }
 
 impl<'a> Planner<'a> {
-    /// A planner that has made this plan.
+    /// Returns a planner that starts from a plan.
     pub(super) fn new(graph: &'a Graph, plan: &Plan) -> Planner<'a> {
         let mut planner = Planner {
             graph,
@@ -229,7 +230,7 @@ impl<'a> Planner<'a> {
         (low <= high).then_some((x, low, high))
     }
 
-    /// The readers of a node's operands: whose stream, and how.
+    /// Returns the readers of a node's operands, each with its stream.
     fn operands(&self, id: usize) -> Vec<(usize, Reader)> {
         let node = &self.graph.nodes[id];
         let from = lowest(node.kif);
@@ -271,14 +272,14 @@ impl<'a> Planner<'a> {
         self.streams[node].map_or(0, |s| s.time)
     }
 
-    /// The clock in which a node that is computed whole is, if its stream has this time.
+    /// Returns the clock in which the result of a node that is computed whole exists, if its stream has this time.
     fn computed(&self, node: usize, time: i32) -> i32 {
         (time - 1 + lowest(self.graph.nodes[node].kif)).div_euclid(self.digit) - 1
     }
 
-    /// The latest time of a stream that a reader allows, the delays aside.
+    /// Returns the latest time of a stream that a reader allows, without delays.
     fn bound(&self, reader: Reader) -> i32 {
-        // The last bit is there in a clock before.
+        // The last bit exists in an earlier clock.
         let before = |clock: i32, high: i32| self.digit * clock - 1 - high;
         match reader {
             Reader::Bits(node, more) | Reader::Flag(node, more) => self.time(node) + more,
@@ -287,7 +288,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The first time of a node that reads a stream of this time.
+    /// Returns the first time of a node that reads a stream of this time.
     fn after(&self, time: i32, reader: Reader) -> i32 {
         match reader {
             Reader::Bits(_, more) | Reader::Flag(_, more) => time - more,
@@ -301,7 +302,7 @@ impl<'a> Planner<'a> {
 
     /// Returns the delay in ticks of a stream of this time for a reader.
     fn delay(&self, time: i32, reader: Reader) -> i32 {
-        // What is collected stays until the next sample's comes.
+        // A collected word stays until the word of the next sample replaces it.
         let kept = |clock: i32, low: i32| (self.digit * clock - self.ticks - low - time).max(0);
         match reader {
             Reader::Bits(node, more) => self.time(node) + more - time,
@@ -311,7 +312,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The first tick in which each stream can be there.
+    /// Computes the first tick in which each stream can exist.
     fn earliest(&mut self) {
         self.streams = vec![None; self.graph.nodes.len()];
         for id in 0..self.graph.nodes.len() {
@@ -408,7 +409,8 @@ impl<'a> Planner<'a> {
                 looks += sources.iter().map(|&s| self.readers[s].len() as u64).sum::<u64>();
                 looks += (self.readers[id].len() + operands[id].len()) as u64 * (most - least + 1).max(0) as u64;
                 let mut best = (i32::MAX, 0);
-                // What is computed whole is taken bit by bit from a clock's first tick on: else it takes a clock more.
+                // A word that is computed whole is read bit by bit from a clock's first tick on; else it takes a clock
+                // more.
                 let step = match self.graph.nodes[id].kind {
                     Kind::Whole { .. } => self.digit,
                     _ => 1,
@@ -421,7 +423,7 @@ impl<'a> Planner<'a> {
                         let mine = mine.map(|&(_, reader)| self.delay(self.time(source), reader));
                         cost += mine.fold(others, i32::max);
                     }
-                    // Of equal ones the latest on the way back, the earliest on the way there.
+                    // Of equal times, the latest on the way back and the earliest on the way there.
                     if cost < best.0 || (cost == best.0 && round % 2 == 0) {
                         best = (cost, time);
                     }

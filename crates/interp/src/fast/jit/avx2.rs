@@ -23,7 +23,7 @@ pub(in crate::fast) struct Avx2 {
 }
 
 impl Avx2 {
-    /// With the group that takes fewer instructions for a sample, and no more than there are in a block.
+    /// Chooses the group that takes fewer instructions per sample and has at most as many samples as a block.
     pub(super) fn new(code: &Code, block: Option<usize>) -> Avx2 {
         if block.is_some_and(|block| block.div_ceil(16) % 2 == 1) {
             return Avx2 { group: 16 };
@@ -133,7 +133,7 @@ const MOV_LOAD: Opcode = Opcode(1, 2, 0, 0x6f);
 const MOV_STORE: Opcode = Opcode(1, 2, 0, 0x7f);
 /// Not the first, and the second.
 const AND_NOT: Opcode = Opcode(1, 1, 0, 0xdf);
-/// The first with the sign of the second.
+/// Returns the instruction that gives the first operand the sign of the second.
 fn sign(lane: Lane) -> Opcode {
     Opcode(2, 1, 0, 0x08 + lane as u8)
 }
@@ -233,14 +233,14 @@ impl Compiler<'_, Avx2> {
         self.define(dst, part)
     }
 
-    /// Makes a pinned register a value's.
+    /// Assigns a pinned register to a value.
     fn adopt(&mut self, dst: Reg, part: u32, reg: u8) -> u8 {
         self.holds[reg as usize] = (dst, part);
         self.home(dst, part).reg = reg;
         reg
     }
 
-    /// Gives a temporary register back; one that holds a value is unpinned.
+    /// Returns a temporary register to the free ones; a register that holds a value is unpinned.
     fn give(&mut self, reg: u8) {
         self.pinned &= !(1 << reg);
         if self.holds[reg as usize].0 == NONE {
@@ -258,7 +258,7 @@ impl Compiler<'_, Avx2> {
         Rm::Mem { base: CONSTANTS, disp: self.constants.splat(lane, value) }
     }
 
-    /// An operation with a constant.
+    /// Emits an operation with a constant.
     fn op_splat(&mut self, op: Opcode, lane: Lane, dst: u8, a: u8, value: i64) {
         let value = self.splat(lane, value);
         self.op(op, lane, dst, a, value);
@@ -268,7 +268,7 @@ impl Compiler<'_, Avx2> {
         self.op(XOR, lane, dst, dst, Rm::Reg(dst));
     }
 
-    /// A shift of words, or of what is longer.
+    /// Emits a shift of words or of wider lanes.
     fn plain_shift(&mut self, long: bool, lane: Lane, kind: Shift, dst: u8, src: u8, by: u8) {
         let (op, digit) = shift(lane.max(Lane::B2), kind);
         self.asm.vex(op, long, digit, dst, Rm::Reg(src));
@@ -290,7 +290,7 @@ impl Compiler<'_, Avx2> {
         self.op_splat(sub(lane), lane, at, at, sign);
     }
 
-    /// A shift by at least one.
+    /// Emits a shift by at least one.
     fn shifted(&mut self, lane: Lane, kind: Shift, dst: u8, src: u8, by: u8) {
         let (long, bits) = (self.target.long(lane), 8 * lane.bytes() as u8);
         match (lane, kind) {
@@ -353,7 +353,7 @@ impl Compiler<'_, Avx2> {
         };
         match f.wrap {
             Wrap::None => step(self, right, f.shr),
-            // So few bits are left that the sign is the one that the shift brought in.
+            // So few bits are left that the sign is the sign that the shift brought in.
             Wrap::Sign(width) if width + f.shr > bits => step(self, right, f.shr),
             Wrap::Sign(width) if width + f.shr == bits => step(self, Shift::Arithmetic, f.shr),
             Wrap::Sign(width) if slow => {
@@ -463,7 +463,7 @@ impl Compiler<'_, Avx2> {
         }
     }
 
-    /// A register with bit `bit` of the operand at the top of each byte.
+    /// Returns a register with bit `bit` of the operand at the top of each byte.
     fn choosing_bit(&mut self, bit: usize, chooser: &mut Chooser) -> u8 {
         if let Some(reg) = chooser.bits[bit] {
             return reg;
@@ -612,7 +612,7 @@ impl Operations for Compiler<'_, Avx2> {
                 terms.iter().position(|t| plain(t) && self.homes[self.first[t.reg as usize] as usize].reg != NO_REG)
             })
             .or_else(|| terms.iter().position(plain));
-        // Whether a term's register is read by no other one.
+        // Returns `true` if no other term reads the register of a term.
         let once = |reg: Reg| terms.iter().filter(|t| t.reg == reg).count() == 1;
         for part in 0..self.parts(lane) {
             let mut out = None;
@@ -701,7 +701,7 @@ impl Operations for Compiler<'_, Avx2> {
         for part in 0..self.parts(lane) {
             let out;
             if lane == Lane::B8 {
-                // The halves' products: low by low, and twice low by high, of which the low half counts.
+                // Products of the halves: low by low, and twice low by high, whose low half counts.
                 let (a, b) = (self.in_reg(a, part), self.in_reg(b, part));
                 out = self.define(dst, part);
                 let (first, second) = (self.take(), self.take());

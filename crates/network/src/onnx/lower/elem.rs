@@ -112,6 +112,6 @@ pub(super) fn common_unit(a: &Rational, b: &Rational) -> Rational {
 /// A quotient that is known to be whole.
 pub(super) fn whole_quotient(a: &Rational, b: &Rational) -> BigInt {
     let quotient = a.checked_div(b).expect("units are not zero");
-    debug_assert!(quotient.is_integer(), "{a} is no multiple of {b}");
+    debug_assert!(quotient.is_integer(), "{a} is not a multiple of {b}");
     quotient.numerator()
 }

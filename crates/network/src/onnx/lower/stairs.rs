@@ -1,10 +1,10 @@
 //! Quantisers of integers: staircases with exact steps.
 //!
-//! A quantiser of `atom * unit + offset`, clamped or not, is a monotone function of the integer. It is described by its
-//! thresholds alone: the smallest integer for each further code. Whatever has these thresholds is right, so that the
-//! cheapest way is chosen by a count of look-up tables: a comparison, a shift, a table, a search by comparisons, or a
-//! product with a constant that is checked against every threshold. A staircase of very many steps is a division by a
-//! constant, without a list of its thresholds.
+//! A quantiser of `atom * unit + offset`, clamped or not, is a monotone function of the integer. Its thresholds define
+//! it: the smallest integer for each further raw value. Every implementation with these thresholds is correct, so the
+//! cheapest one is selected by its number of LUTs: a comparison, a shift, a table, a binary search, or a product with a
+//! constant that is checked at every threshold. A staircase with very many steps is a division by a constant, without a
+//! list of thresholds.
 
 use super::atoms::Atoms;
 use super::bits_of;
@@ -24,10 +24,10 @@ use std::rc::Rc;
 
 /// Thresholds of one staircase that are listed at most; one of more steps is a division.
 const MAX_STEPS: u32 = 4096;
-/// Bits of the input of a table that stands for thresholds, at most.
+/// Largest width of the input of a table that implements thresholds.
 const MAX_DIRECT: u32 = 12;
 
-/// A quantiser and what it quantises.
+/// A quantiser with its operand.
 pub(super) struct Stair<'a> {
     pub(super) wire: &'a Wire,
     pub(super) step: &'a Step,
@@ -64,7 +64,8 @@ enum Method {
         shift: u32,
         most: BigInt,
     },
-    /// Like `Shift`, but where the sum is a multiple of `2^shift`, the result is made even by taking one away, or odd.
+    /// Like `Shift`; if the sum is a multiple of `2^shift`, the result is decremented to an even number, or to an odd
+    /// one.
     Tie {
         sum: Sum,
         shift: u32,
@@ -105,17 +106,17 @@ impl Sum {
     }
 }
 
-/// Makes staircases, and remembers their plans: most elements of a tensor are quantised alike.
+/// Builder of staircases, which caches their plans, as most elements of a tensor have the same quantiser.
 #[derive(Default)]
 pub(super) struct Stairs {
     plans: FxHashMap<Key, Rc<Plan>>,
 }
 
 impl Stairs {
-    /// The value of the code.
+    /// Returns the quantised value.
     ///
     /// # Errors
-    /// Values too wide.
+    /// If values are too wide.
     pub(super) fn apply(&mut self, atoms: &mut Atoms, stair: &Stair) -> Result<Elem, String> {
         let line = Line::new(stair, atoms);
         if let Some(clipped) = line.only_clips(stair) {
@@ -133,7 +134,7 @@ impl Stairs {
         finish(atoms, stair, &plan)
     }
 
-    /// A quantiser of a real function: a table.
+    /// Returns a quantiser of a real function as a table.
     ///
     /// # Errors
     /// If the integer has more bits than tables may have, or an entry does not fit.
@@ -167,7 +168,7 @@ impl Stairs {
     }
 }
 
-/// The code as an element.
+/// Returns the raw value as an element.
 fn finish(atoms: &mut Atoms, stair: &Stair, plan: &Plan) -> Result<Elem, String> {
     let from = stair.step.value(&plan.from);
     let steps = plan.method.build(atoms, stair.wire.atom)?;
@@ -223,7 +224,7 @@ impl Line {
         self.ends.1.as_ref().map_or(t.clone(), |high| high.min(&t).clone())
     }
 
-    /// The code at an integer; those of a sign are 0 and 1.
+    /// Returns the raw value at an integer; those of a bipolar quantiser are 0 and 1.
     fn code(&self, v: &BigInt) -> BigInt {
         let t = self.at(v);
         match &self.codes {
@@ -234,7 +235,7 @@ impl Line {
         }
     }
 
-    /// Where every `t` is whole, the quantiser only clips.
+    /// Returns the result for a quantiser whose scaled inputs are all integers, which only clips; `None` for others.
     fn only_clips(&self, stair: &Stair) -> Option<Elem> {
         let Codes::Round { low, high, .. } = &self.codes else { return None };
         let whole = |end: &Option<Rational>| end.as_ref().is_none_or(Rational::is_integer);
@@ -245,8 +246,8 @@ impl Line {
         Some(Elem::Wire(stair.wire.clone()).clip(Some(&value(low)), Some(&value(high))))
     }
 
-    /// The smallest integer whose code is at least `j` (ascending), or the smallest whose code is below `j`
-    /// (descending); `j` lies within the codes that the ends allow.
+    /// Returns the smallest integer whose raw value is at least `j` (ascending) or below `j` (descending); `j` must be
+    /// within the ends.
     fn threshold(&self, j: &BigInt) -> BigInt {
         let (boundary, included) = boundary(&self.codes, j);
         let v = (&boundary - &self.bias).checked_div(&self.gain).expect("not constant");
@@ -297,7 +298,7 @@ impl Line {
         plan(self.cheapest(thresholds(&count, &threshold)))
     }
 
-    /// A division by a constant, for more thresholds than are listed.
+    /// Returns the plan of a division by a constant, for quantisers with too many thresholds for a list.
     fn quotient(&self, least: BigInt, most: BigInt) -> Result<Plan, String> {
         let Codes::Round { round, .. } = self.codes else { return Err(format!("a quantiser with {most} steps")) };
         let divisor = self.gain.denominator().lcm(&self.bias.denominator());
@@ -307,7 +308,7 @@ impl Line {
         Ok(Plan { from: least, descending: false, method })
     }
 
-    /// The plan over `-v`, if there ties go to even numbers of steps: that takes no further sums.
+    /// Returns the plan over `-v`, if ties then go to even numbers of steps, which needs no further sums.
     fn mirrored(&self) -> Option<Plan> {
         let line = Line {
             gain: -&self.gain,
@@ -331,7 +332,7 @@ impl Line {
         }
     }
 
-    /// A shift, if the thresholds are evenly apart by a power of two, but for ties.
+    /// Returns a shift if the distances of the thresholds are an equal power of two, except for ties.
     fn by_shift(
         &self,
         first: &BigInt,
@@ -369,7 +370,7 @@ impl Line {
         Some(Method::Tie { sum: Sum { summand: -lower, minus: false }, shift, most, to_even })
     }
 
-    /// The cheapest way to count the thresholds that are not above the integer.
+    /// Returns the cheapest method to count the thresholds that are not above the integer.
     fn cheapest(&self, thresholds: Vec<BigInt>) -> Method {
         let bits = bits_of(&(&self.high - &self.low));
         let mut methods = Vec::new();
@@ -393,7 +394,7 @@ fn thresholds(count: &BigInt, threshold: &dyn Fn(&BigInt) -> BigInt) -> Vec<BigI
     (1..=count).map(|i| threshold(&BigInt::from(i))).collect()
 }
 
-/// The number above which (or from which on, if it is included) codes are at least `j`.
+/// Returns the number above which raw values are at least `j`, and `true` if the number itself is included.
 fn boundary(codes: &Codes, j: &BigInt) -> (Rational, bool) {
     let Codes::Round { round, .. } = codes else { return (Rational::zero(), true) };
     let positive = j.is_positive();
@@ -424,7 +425,7 @@ fn boundary(codes: &Codes, j: &BigInt) -> (Rational, bool) {
     }
 }
 
-/// A table of all integers.
+/// Returns a table of all integers.
 fn direct(low: &BigInt, high: &BigInt, thresholds: &[BigInt]) -> Method {
     let mut entries = Vec::new();
     let (mut v, mut passed) = (low.clone(), 0);
@@ -438,7 +439,7 @@ fn direct(low: &BigInt, high: &BigInt, thresholds: &[BigInt]) -> Method {
     Method::Table(entries)
 }
 
-/// A product with a constant that steps at every threshold and nowhere else.
+/// Returns a product with a constant that steps exactly at the thresholds.
 fn product(gain: &Rational, thresholds: &[BigInt], bits: u32) -> Option<Method> {
     let most = BigInt::from(thresholds.len());
     let mut best: Option<(u32, Method)> = None;
@@ -477,7 +478,7 @@ fn product(gain: &Rational, thresholds: &[BigInt], bits: u32) -> Option<Method> 
     best.map(|(_, method)| method)
 }
 
-/// The number of a range with the most zeros at its end.
+/// Returns the number of a range with the most trailing zeros.
 fn fewest_ones(least: &BigInt, largest: &BigInt) -> BigInt {
     let mut best = least.clone();
     for shift in 0..largest.bits().max(least.bits()) {
@@ -491,7 +492,7 @@ fn fewest_ones(least: &BigInt, largest: &BigInt) -> BigInt {
 }
 
 impl Method {
-    /// Look-up tables of six inputs, roughly.
+    /// Returns the approximate number of six-input LUTs.
     fn cost(&self, low: &BigInt, high: &BigInt) -> u64 {
         let width = u64::from(bits_of(&(high - low))).max(1);
         let clamp = |most: &BigInt| 2 * most.bits();
@@ -519,7 +520,7 @@ impl Method {
         }
     }
 
-    /// The number of steps that are passed; `None` if there are none.
+    /// Builds the number of steps that are passed; `None` if there are no steps.
     fn build(&self, atoms: &mut Atoms, v: u32) -> Result<Option<u32>, String> {
         match self {
             Method::Constant => Ok(None),
@@ -564,7 +565,7 @@ impl Method {
     }
 }
 
-/// The rounded quotient by a constant.
+/// Returns the rounded quotient by a constant.
 fn quotient(atoms: &mut Atoms, x: u32, divisor: &BigInt, round: Round) -> Result<u32, String> {
     let (low, high) = atoms.range(x);
     let is_negative = (low.is_negative(), high.is_negative());
@@ -608,13 +609,13 @@ fn floored_quotient(atoms: &mut Atoms, x: u32, summand: &BigInt, divisor: &BigIn
     atoms.floor_shifted(sum, division.shift)
 }
 
-/// From 0 to `most`.
+/// Returns the number of steps limited to 0 and `most`.
 fn saturated(atoms: &mut Atoms, steps: u32, most: &BigInt) -> Result<u32, String> {
     let steps = atoms.relu(steps)?;
     atoms.at_most(steps, most)
 }
 
-/// The number, made even where the bit is clear.
+/// Returns the number, decremented to an even one if the bit is clear.
 fn odd_only(atoms: &mut Atoms, steps: u32, keep: u32) -> Result<u32, String> {
     let above = atoms.floor_shifted(steps, 1)?;
     let last = atoms.bits(steps, 0, 1)?;
@@ -622,15 +623,15 @@ fn odd_only(atoms: &mut Atoms, steps: u32, keep: u32) -> Result<u32, String> {
     atoms.add((above, 1), (last, 0), false)
 }
 
-/// The number, less one where it is even and the bit is clear.
+/// Returns the number, decremented if it is even and the bit is clear.
 fn even_only(atoms: &mut Atoms, steps: u32, keep: u32) -> Result<u32, String> {
-    // One less of an even number is what is left of the odd number below: (x + 1 made even) - 1.
+    // An even number minus one is the next lower odd number: `(x + 1 made even) - 1`.
     let more = atoms.add_constant(steps, &BigInt::one())?;
     let even = odd_only(atoms, more, keep)?;
     atoms.add_constant(even, &BigInt::from(-1))
 }
 
-/// Binary search: each comparison's threshold is chosen by those before it.
+/// Returns a binary search, in which the previous comparisons select the threshold of each comparison.
 fn search(atoms: &mut Atoms, v: u32, thresholds: &[BigInt]) -> Result<u32, String> {
     let bits = usize::BITS - thresholds.len().leading_zeros();
     let beyond = atoms.range(v).1 + 1u32;
@@ -661,7 +662,7 @@ fn search(atoms: &mut Atoms, v: u32, thresholds: &[BigInt]) -> Result<u32, Strin
     Ok(passed)
 }
 
-/// The entry of that number; entries of more than 31 bits are composed from several tables.
+/// Returns the entry at an index; entries of more than 31 bits are composed from several tables.
 fn chosen(atoms: &mut Atoms, number: u32, entries: &[BigInt]) -> Result<u32, String> {
     const PART: u32 = 30;
     // A comparison before may have only one outcome, so that fewer entries can be chosen.
@@ -687,7 +688,7 @@ fn chosen(atoms: &mut Atoms, number: u32, entries: &[BigInt]) -> Result<u32, Str
     atoms.add_constant(sum, &least)
 }
 
-/// The table of a function's codes.
+/// Returns the table of a function's raw values.
 fn function_plan(stair: &Stair, line: &Line, function: Function, functions: &mut Functions) -> Result<Plan, String> {
     let gap = if matches!(stair.codes, Codes::Sign) { 2 } else { 1 };
     let Wire { unit, offset, low, high, .. } = stair.wire;

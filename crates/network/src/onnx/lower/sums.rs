@@ -182,11 +182,11 @@ fn solved(question: &Question, solver: &mut MatrixSolver) -> Result<Option<Progr
     let matrix = Matrix::new(n_in, n_out, weights);
     let interval = |(low, high): &(BigInt, BigInt)| Input::new(Interval::new(low, high, 0));
     let inputs: Vec<Input> = question.inputs.iter().map(interval).collect();
-    Ok(solver.solve(&matrix, &inputs)?.map(|(program, report)| judged(&program, &report)))
+    Ok(solver.solve(&matrix, &inputs)?.map(|(program, report)| to_program(&program, &report)))
 }
 
 /// A program with the exact range of each value.
-fn judged(program: &alir_cmvm::AdderGraph, report: &alir_cmvm::Report) -> Program {
+fn to_program(program: &alir_cmvm::AdderGraph, report: &alir_cmvm::Report) -> Program {
     let mut fracs = vec![0i32; program.inputs.len()];
     let mut adders = Vec::with_capacity(program.adders.len());
     for (adder, interval) in program.adders.iter().zip(&report.intervals[program.inputs.len()..]) {

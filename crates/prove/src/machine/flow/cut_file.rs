@@ -1,4 +1,5 @@
-//! The file over several cycles: registers of its pipelines are followed back, all others show what the machine's do.
+//! The RTL file over several cycles: its pipeline registers are unrolled; all other registers correspond to those of
+//! the machine.
 
 use super::super::Pair;
 use super::super::classes::Partition;
@@ -14,18 +15,18 @@ use alir_hdl::{self, Expr, NodeId, Rtl};
 use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
 
-/// Bits of registers by number: the machine's, element by element, then the file's, as in
+/// Register bits by index: those of the machine by element, then those of the file, as in
 /// [`super::super::classes::States`].
 pub(super) struct Core {
-    /// For each signal of the machine the first bit of each element; nothing for those that are no registers.
+    /// First bit of each element, for each signal of the machine; empty for signals that are not registers.
     first: Vec<Vec<usize>>,
-    /// Bits of the machine.
+    /// Number of bits of the machine.
     model: usize,
-    /// All bits.
+    /// Number of all bits.
     total: usize,
-    /// Each bit of the machine: register, element, bit.
+    /// Register, element and position of each bit of the machine.
     of: Vec<(SignalId, usize, u32)>,
-    /// The first bit of each register of the file.
+    /// First bit of each register of the file.
     file: FxHashMap<alir_hdl::SignalId, usize>,
 }
 
@@ -47,19 +48,19 @@ impl Core {
         core
     }
 
-    /// Bits of both sides.
+    /// Returns the number of bits of both sides.
     #[cfg(test)]
     pub(super) fn bits(&self) -> usize {
         self.total
     }
 
-    /// The number of an element's lowest bit, if it is a register's and has any.
+    /// Returns the index of an element's lowest bit; `None` if the element is not in a register or has no bits.
     pub(super) fn first_bit(&self, signal: SignalId, element: usize) -> Option<usize> {
         let first = *self.first[signal.index()].get(element)?;
         (self.of.get(first)?.1 == element && self.of[first].0 == signal).then_some(first)
     }
 
-    /// Bits of these registers of the machine that no bit of the file equals.
+    /// Returns the number of bits of these registers of the machine that no bit of the file equals.
     pub(super) fn alone(&self, partition: &Partition, piped: &[bool]) -> u32 {
         let mut held = vec![false; partition.classes()];
         held[partition.class(self.total) as usize] = true;
@@ -68,7 +69,7 @@ impl Core {
         (0..self.model).filter(alone).count() as u32
     }
 
-    /// Takes the pipelines' registers out of the correspondence.
+    /// Removes the pipeline registers from the correspondence.
     pub(super) fn forget_pipes(&self, partition: &mut Partition, pair: &Pair<'_>, pipes: &Pipes, found: &Piped) {
         for bit in 0..self.model {
             if pipes.piped[self.of[bit].0.index()] {
@@ -83,7 +84,7 @@ impl Core {
         }
     }
 
-    /// Takes apart classes without bits of both sides: nothing would show that they are preserved.
+    /// Splits classes with bits of one side only, whose preservation is not compared.
     pub(super) fn one_sided(&self, partition: &mut Partition) {
         let mut sides = vec![(false, false); partition.classes()];
         for bit in 0..self.total {
@@ -99,7 +100,7 @@ impl Core {
         }
     }
 
-    /// The first bit of the machine in each class.
+    /// Returns the first bit of the machine in each class.
     fn owners(&self, partition: &Partition) -> Vec<Option<usize>> {
         let mut owners = vec![None; partition.classes()];
         for bit in (0..self.model).rev() {
@@ -122,7 +123,7 @@ impl Core {
             (0..width).for_each(|b| code.set_bit(b as u64, phase(b)));
             return Shape::Is(wrap(&code, kif));
         }
-        // Bits that repeat the one below them, or are zero.
+        // Top bits that equal the bit below them, or are zero.
         let copies = (1..width).rev().take_while(|&b| same(b, b - 1)).count();
         if copies > 0 && class(width - 1) != constant {
             return Shape::Low((width - copies) as u32, true);
@@ -134,9 +135,9 @@ impl Core {
 
 /// Pipelines of the file.
 pub(super) struct Piped {
-    /// Their registers.
+    /// Registers of the pipelines.
     pub(super) registers: FxHashMap<alir_hdl::SignalId, Register>,
-    /// The longest chain of them.
+    /// Length of the longest chain of pipeline registers.
     pub(super) depth: u32,
 }
 
@@ -146,12 +147,12 @@ pub(super) struct Register {
     data: Vec<NodeId>,
     /// Value after a reset.
     reset: Option<BigUint>,
-    /// Conditions that were taken for the machine's reset and enable, and whether they act when 0.
+    /// Conditions that are assumed to be the machine's reset and enable, with `true` if active low.
     resets: Vec<(NodeId, bool)>,
     enables: Vec<(NodeId, bool)>,
 }
 
-/// Where a bit of the file comes from.
+/// Returns the register bit from which a bit of the file comes.
 fn traced(pair: &Pair<'_>, partition: &Partition, core: &Core, mut node: NodeId) -> Option<(Bit, bool)> {
     let rtl = pair.file.rtl;
     let (mut at, mut inverted) = (0, false);
@@ -188,7 +189,7 @@ fn traced(pair: &Pair<'_>, partition: &Partition, core: &Core, mut node: NodeId)
     None
 }
 
-/// Pipelines of the file under the control of the machine's.
+/// Returns the pipelines of the file with the same control as those of the machine.
 pub(super) fn piped(pair: &Pair<'_>, partition: &Partition, core: &Core, pipes: &Pipes) -> Piped {
     let rtl = pair.file.rtl;
     let mut found = Piped { registers: FxHashMap::default(), depth: 0 };
@@ -207,7 +208,7 @@ pub(super) fn piped(pair: &Pair<'_>, partition: &Partition, core: &Core, pipes: 
     found
 }
 
-/// Visits the operands of an expression at the same moment, or for a pipeline register at the previous one.
+/// Visits the operands of an expression in the same cycle, or those of a pipeline register in the previous cycle.
 fn successors(rtl: &Rtl, found: &Piped, node: NodeId, visit: &mut dyn FnMut(NodeId, u32)) {
     let Expr::Signal(id) = rtl.expr(node) else {
         return alir_hdl::operands(rtl.expr(node), &mut |&n| visit(n, 0));
@@ -221,7 +222,7 @@ fn successors(rtl: &Rtl, found: &Piped, node: NodeId, visit: &mut dyn FnMut(Node
     }
 }
 
-/// A register, if it loads under this control.
+/// Returns a register as a pipeline register; `None` if it has another control.
 fn register(
     pair: &Pair<'_>,
     partition: &Partition,
@@ -259,7 +260,7 @@ fn register(
     Some(found)
 }
 
-/// A choice by a condition: the condition and whether it acts when 0, what is taken when it acts, and what when not.
+/// Returns the parts of a choice: the condition, `true` if it is active low, the value if active, and the other value.
 fn chosen(
     pair: &Pair<'_>,
     partition: &Partition,
@@ -285,20 +286,20 @@ fn shows(rtl: &Rtl, node: NodeId, id: alir_hdl::SignalId, lo: u32, width: u32) -
     }
 }
 
-/// A comparison: a question about the machine, and a signal of the design that must equal the answer.
+/// A comparison: a query about the machine, and a signal of the design that must equal its result.
 pub(super) struct Compared {
     pub(super) asked: FlowQuestion,
     signal: alir_hdl::SignalId,
-    /// Bits of registers that correspond if it holds.
+    /// Register bits that correspond if the comparison holds.
     pub(super) bits: Vec<usize>,
 }
 
-/// The file with core registers that are inputs, and a signal for everything that is compared.
+/// The RTL file with core registers as inputs, and a signal for each comparison.
 pub(super) struct CutFile<'a> {
     rtl: Rtl,
     core: &'a Core,
     found: &'a Piped,
-    /// The input that shows an element of a core register.
+    /// Input for each element of a core register.
     shown: FxHashMap<(SignalId, usize), alir_hdl::SignalId>,
     pub(super) compared: Vec<Compared>,
 }
@@ -333,7 +334,8 @@ impl<'a> CutFile<'a> {
         CutFile { rtl, core, found, shown, compared }
     }
 
-    /// The design for one case, with signals that may show an operation of the program named after it, and its ports.
+    /// Returns the design for one case and its ports. Signals that may equal an operation of the program are named
+    /// after it.
     pub(super) fn instance(
         &self,
         pair: &Pair<'_>,
@@ -397,8 +399,7 @@ impl<'a> CutFile<'a> {
     }
 }
 
-/// The operation that a name speaks of: operation 17 of block `mac` is `mac_v17`, or `mac_s2_v17` in a stage of its
-/// own.
+/// Returns the operation in a name: operation 17 of block `mac` is `mac_v17`, or `mac_s2_v17` in the module of a stage.
 fn operation(name: &str, blocks: &FxHashMap<String, BlockId>) -> Option<(BlockId, ValueId)> {
     let lower = name.rsplit('.').next()?.to_ascii_lowercase();
     let (block, number) = lower.rsplit_once("_v")?;
@@ -411,7 +412,7 @@ fn operation(name: &str, blocks: &FxHashMap<String, BlockId>) -> Option<(BlockId
     Some((*whole.or_else(of_stage)?, ValueId(number)))
 }
 
-/// A bit of the file's side: of a node, or a constant.
+/// A bit of the file: of a node, or a constant.
 #[derive(Clone, Copy)]
 enum Piece {
     Of(NodeId, u32, bool),
@@ -419,7 +420,7 @@ enum Piece {
 }
 
 impl Maker<'_> {
-    /// Pipelines' registers always load; all others are inputs, or constants, or free.
+    /// Makes pipeline registers load in every cycle, and all others inputs, constants, or free.
     fn registers(&mut self, found: &Piped) {
         let file = self.pair.file;
         for (&id, &first) in file.registers.iter().zip(&file.first) {
@@ -465,7 +466,7 @@ impl Maker<'_> {
         Piece::Of(self.rtl.read(signal), b, phase != self.partition.phase(owner))
     }
 
-    /// Bits side by side, those of one node together.
+    /// Concatenates bits; consecutive bits of one node become one slice.
     fn joined(&mut self, pieces: &[Piece]) -> NodeId {
         let mut parts = Vec::new();
         let mut at = 0;
@@ -512,7 +513,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Everything that was taken for the machine's reset or enable.
+    /// Adds comparisons of all conditions that are assumed to be the machine's reset or enable.
     fn conditions(&mut self, found: &Piped) {
         let pipes = self.pipes;
         for (access, resets) in [(&pipes.reset, true), (&pipes.enable, false)] {
@@ -528,11 +529,11 @@ impl Maker<'_> {
         }
     }
 
-    /// Core registers after the clock edge.
+    /// Adds comparisons of the core registers after the clock edge.
     fn next(&mut self, found: &Piped) {
         let file = self.pair.file;
         let base = self.core.model;
-        // What each bit of the file's core registers becomes.
+        // Next value of each bit of the file's core registers.
         let mut becomes: FxHashMap<usize, (NodeId, u32)> = FxHashMap::default();
         for (&id, &first) in file.registers.iter().zip(&file.first) {
             if found.registers.contains_key(&id) {
@@ -563,7 +564,7 @@ impl Maker<'_> {
                 self.element((id, element, first, kif.width()), &holders, &becomes, constant, &mut used);
             }
         }
-        // Bits of the file that hold the same once more.
+        // Further bits of the file with the same value.
         let mut at = base;
         while at < self.core.total {
             let Some(&(node, lo)) = becomes.get(&at).filter(|_| !used[at]) else {
@@ -598,7 +599,7 @@ impl Maker<'_> {
         }
     }
 
-    /// An element of a core register of the machine.
+    /// Adds the comparison of an element of a core register of the machine.
     fn element(
         &mut self,
         (register, element, first, width): (SignalId, usize, usize, u32),
@@ -607,7 +608,7 @@ impl Maker<'_> {
         constant: u32,
         used: &mut [bool],
     ) {
-        // For each bit the piece of the file that it becomes; the one after the piece before, if that is one.
+        // Next value of each bit in the file, preferably the bit after that of the previous bit.
         let mut pieces: Vec<Option<(Piece, Option<usize>)>> = Vec::new();
         for bit in first..first + width as usize {
             let (class, phase) = (self.partition.class(bit), self.partition.phase(bit));
@@ -619,7 +620,7 @@ impl Maker<'_> {
             let all = &holders[class as usize];
             let held = after.filter(|next| all.contains(next)).or(all.first().copied());
             pieces.push(held.map(|held| {
-                // The others of the class are compared with its first bit.
+                // The other bits of the class are compared with its first bit.
                 used[held] |= self.owners[class as usize] == Some(bit);
                 let (node, lo) = becomes[&held];
                 (Piece::Of(node, lo, self.partition.phase(held) != phase), Some(held))
@@ -642,7 +643,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Bits side by side, where equal ones at the top are a sign.
+    /// Concatenates bits; equal bits at the top become a sign extension.
     fn sign_extended(&mut self, pieces: &[Piece]) -> NodeId {
         let same = |a: &Piece, b: &Piece| match (a, b) {
             (Piece::Of(n, i, x), Piece::Of(m, j, y)) => (n, i, x) == (m, j, y),

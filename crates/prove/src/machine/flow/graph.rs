@@ -1,7 +1,8 @@
-//! Cycles and depths of a graph, in one pass each.
+//! Cycles and depths of directed graphs, in linear time.
 
-/// Which vertices lie on a cycle: strongly connected components after R. Tarjan ("Depth-first search and linear graph
-/// algorithms", SIAM J. Comput. 1(2), 1972), on an explicit stack. `next` lists successors.
+/// Returns `true` for each vertex on a cycle, by strongly connected components (R. Tarjan, "Depth-first search and
+/// linear graph algorithms", SIAM J. Comput. 1(2), 1972) with an explicit stack. `next` lists the successors of a
+/// vertex.
 pub(super) fn on_cycles(n: usize, mut next: impl FnMut(usize, &mut Vec<usize>)) -> Vec<bool> {
     const NEW: u32 = u32::MAX;
     let mut number = vec![NEW; n];
@@ -55,11 +56,11 @@ pub(super) fn on_cycles(n: usize, mut next: impl FnMut(usize, &mut Vec<usize>)) 
     cyclic
 }
 
-/// A vertex on the way, its successors with the steps to them, and how many of them were looked at.
+/// A vertex of the current path, its successors with their distances, and the number of visited successors.
 type Entered = (usize, Vec<(usize, u32)>, usize);
 
-/// The largest number of steps on a path from any vertex, where `next` lists successors with the steps to them. There
-/// must be no cycle; what is met again on its own path counts as an end.
+/// Returns the length of the longest path; `next` lists successors with their distances. The graph must be acyclic; a
+/// vertex that occurs again on its own path ends the path.
 pub(super) fn longest(n: usize, mut next: impl FnMut(usize, &mut Vec<(usize, u32)>)) -> u32 {
     let mut depth: Vec<Option<u32>> = vec![None; n];
     let mut path: Vec<Entered> = Vec::new();

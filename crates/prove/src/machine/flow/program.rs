@@ -388,10 +388,6 @@ impl Maker<'_> {
         Value { id, kif: to, state: x.state }
     }
 
-    fn types(&self, access: &Access) -> Vec<Kif> {
-        self.machine.signal(access.signal).elements[access.lo..access.hi].to_vec()
-    }
-
     /// `if cond { yes } else { no }`, both of one type.
     fn mux(&mut self, cond: Value, yes: Value, no: Value, kif: Kif) -> Value {
         let state = cond.state.and(yes.state.or(no.state));
@@ -436,9 +432,9 @@ impl Maker<'_> {
         let values = self.now.get(&access.signal).cloned().unwrap_or_default();
         let Some((index, mult)) = &access.dynamic else { return values[access.lo..access.hi].to_vec() };
         let index = self.read(index)[0];
-        let types = self.types(access);
+        let types = self.machine.types(access);
         let mut out = Vec::new();
-        for (first, kif) in (access.lo..access.hi).zip(types) {
+        for (first, kif) in (access.lo..access.hi).zip(types.iter().copied()) {
             let mut found = self.number(&BigInt::ZERO, kif);
             for (i, at) in reached(first, *mult, values.len()) {
                 let there = self.converted(values[at], 0, kif);
@@ -452,8 +448,8 @@ impl Maker<'_> {
     /// Returns the values of a view, in the types of another.
     fn carried(&mut self, from: &Access, to: &Access) -> Vec<Value> {
         let values = self.read(from);
-        let types = self.types(to);
-        values.into_iter().zip(types).map(|(x, to)| self.converted(x, 0, to)).collect()
+        let types = self.machine.types(to);
+        values.into_iter().zip(types).map(|(x, &to)| self.converted(x, 0, to)).collect()
     }
 
     /// Enabled or not: what a connection carries; the source where there is no alternative.
@@ -463,8 +459,8 @@ impl Maker<'_> {
         let (Some(enable), Some(alternative)) = (enable_if, alternative) else { return taken };
         let enable = self.read(enable)[0];
         let other = self.carried(alternative, dst);
-        let types = self.types(dst);
-        taken.iter().zip(&other).zip(types).map(|((&yes, &no), kif)| self.mux(enable, yes, no, kif)).collect()
+        let types = self.machine.types(dst);
+        taken.iter().zip(&other).zip(types).map(|((&yes, &no), &kif)| self.mux(enable, yes, no, kif)).collect()
     }
 
     fn block(&mut self, id: BlockId) {
