@@ -145,7 +145,6 @@ impl<'a> Describer<'a> {
         self.push_short(id);
     }
 
-<<<<<<< HEAD
     /// Appends the prefix of the layer of an operation, if any.
     fn push_layer(&mut self, id: ValueId) {
         if let Some(layer) = self.layers.layer(self.origin(id) as usize) {
@@ -154,9 +153,6 @@ impl<'a> Describer<'a> {
     }
 
     /// An operation's name without its layer, for remarks.
-=======
-    /// Appends an operation's name without its layer, for comments.
->>>>>>> h24
     fn push_short(&mut self, id: ValueId) {
         match self.labels.get(&self.origin(id)) {
             Some(label) => {
@@ -208,8 +204,7 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-<<<<<<< HEAD
-    /// Name of the next memory whose first reader is this operation: `rom17` for operation 17.
+    /// Returns the name of the next memory whose first reader is this operation: `rom17` for operation 17.
     pub(super) fn rom_name(&mut self, reader: Owner) -> String {
         let Owner::Op(op) = reader else { unreachable!("only operations read memories") };
         let start = self.text.len();
@@ -220,18 +215,6 @@ impl<'a> Describer<'a> {
         if *earlier > 0 {
             self.text.push('_');
             push_letters(&mut self.text, *earlier);
-=======
-    /// Returns the name of the next memory of a table, or of products.
-    pub(super) fn rom_name(&mut self, origin: Origin) -> String {
-        let number = self.memories.entry(origin).or_default();
-        let mut name = match origin {
-            Origin::Table(table) => format!("{}rom{table}", self.scheme.prefix()),
-            Origin::Product => format!("{}rom_product", self.scheme.prefix()),
-        };
-        if *number > 0 {
-            name.push('_');
-            push_letters(&mut name, *number);
->>>>>>> h24
         }
         *earlier += 1;
         self.text.split_off(start)
