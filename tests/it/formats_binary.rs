@@ -253,7 +253,7 @@ fn each_fault_of_words_has_its_message() {
         all[at] = word;
         words(&all)
     };
-    refused(&words(&one_input())[..71], None, "E0150", "no whole number");
+    refused(&words(&one_input())[..71], None, "E0150", "not a whole number");
     refused(&words(&one_input()[..17]), None, "E0150", "18 words, the file has 17");
     refused(&words(&[one_input(), vec![5]].concat()), None, "E0151", "18 words, the file has 19");
     refused(&with(0, 3), Some(Format::Words), "E0154", "version 3");

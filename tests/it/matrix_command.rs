@@ -185,7 +185,7 @@ fn what_is_no_matrix_is_refused_with_its_place() {
         refused(&dir, &[file, "--verilog", "out.v", "--input-type", "s8.0"], &[file, word]);
     }
     refused(&dir, &["matrix.npy", "--verilog", "m.v"], &["--input-type"]);
-    refused(&dir, &["matrix.npy", "--verilog", "m.v", "--input-type", "s8"], &["--input-type", "no type"]);
+    refused(&dir, &["matrix.npy", "--verilog", "m.v", "--input-type", "s8"], &["--input-type", "not a type"]);
     refused(&dir, &["matrix.npy", "--verilog", "m.v", "--input-type", "s8.0,FLOOR"], &["--input-type", "RND_CONV"]);
     refused(
         &dir,

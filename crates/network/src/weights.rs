@@ -396,7 +396,7 @@ mod tests {
             (one("[0, 2]").replace("[2]", "[18446744073709551615, 3]"), 2, "no list of sizes"),
             (one("[0, 2]").replace("[2]", "[4611686018427387904, 4]"), 2, "no tensor of shape"),
             ("[]".into(), 0, "no object"),
-            ("{".into(), 0, "no JSON"),
+            ("{".into(), 0, "not valid JSON"),
         ] {
             let error = open(&header, &vec![0; data]).unwrap_err();
             assert!(error.contains(expected), "{header}: {error}");

@@ -336,7 +336,9 @@ fn within_effort(
 fn valid_flag(e: &mut Engine, found: &[Lit], wanted: &[Lit], latency: u32) -> Option<Verdict> {
     match e.equal(found, wanted) {
         Outcome::Equal => None,
-        Outcome::Unknown => Some(Verdict::Unknown { reason: format!("valid_out is undecided: {}", e.limit_reached()) }),
+        Outcome::Unknown => {
+            Some(Verdict::Unknown { reason: format!("valid_out was not decided: {}", e.limit_reached()) })
+        }
         Outcome::Differs(pattern) => {
             let values = e.evaluate(&pattern);
             let seen = |l: Lit| u8::from(values[l.node() as usize] != l.is_negated());

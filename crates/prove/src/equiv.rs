@@ -1090,7 +1090,7 @@ mod tests {
             } else {
                 let unknown = verdict(NONE);
                 let Verdict::Unknown { reason } = &unknown else { panic!("{unknown:?}\n{text}") };
-                assert!(reason.contains("is undecided"), "{reason}");
+                assert!(reason.contains("was not decided"), "{reason}");
             }
         }
         // A reset may set a register to its power-on value, but not to another value. A valid flag must be cleared.

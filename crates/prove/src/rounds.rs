@@ -196,5 +196,5 @@ fn undecided((model, _, ports): Pair<'_>, proved: &Proved, report: &mut Report, 
         .first()
         .map_or_else(String::new, |(op, name)| format!("; the first open step is {name} (operation {op})"));
     report.open = outputs.first().copied();
-    report.verdict = Verdict::Unknown { reason: format!("{what}: its cone was not decided: {limit}{step}") };
+    report.verdict = Verdict::Unknown { reason: format!("{what} was not decided: {limit}{step}") };
 }

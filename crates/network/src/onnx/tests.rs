@@ -380,7 +380,7 @@ fn held_with(bytes: &[u8], quant: &QuantFile, input_type: Option<Quantiser>, row
     };
     let plain = specification(&network, &front, &lowered);
     if let Err(e) = &plain {
-        let known = ["bits", "steps", "table too large", "no multiple"].iter().any(|word| e.contains(word));
+        let known = ["bits", "steps", "table too large", "not a multiple"].iter().any(|word| e.contains(word));
         prop_assert!(known, "{e}");
     }
     let mut dice = Dice(rows.into());
@@ -1131,7 +1131,7 @@ fn data_elsewhere_is_refused() {
         (moved(&set("location", "weights/../../secret")), "not in the network's folder"),
         (moved(&set("location", "/etc/passwd")), "not in the network's folder"),
         (moved(&set("location", "")), "not in the network's folder"),
-        (moved(&set("location", "weights")), "is no file"),
+        (moved(&set("location", "weights")), "is not a file"),
         (moved(&set("location", "absent.bin")), "cannot read its data from \"absent.bin\""),
         (moved(&set("offset", "18446744073709551615")), "bytes from byte 18446744073709551615"),
         (moved(&set("length", "many")), "length \"many\" of its data is not a number"),
