@@ -450,7 +450,7 @@ impl Spec {
         period: f64,
     ) -> Result<ScheduleOutcome, Unscheduled> {
         let goal = Goal { max_stage_delay: None, ..self.goal() };
-        let last = (depth(model) + DEPTH_MARGIN).min(MAX_AUTO_STAGES);
+        let last = self.most_stages(model);
         let counts: Vec<u32> = match goal.stages {
             Some(stages) => vec![stages],
             None => stage_counts(model.nodes().len(), last),
@@ -493,6 +493,13 @@ impl Spec {
         }
     }
 
+    /// Returns the number of stages up to which `--pipeline auto` tries all: registers beyond one after each operation,
+    /// and those inside of DSPs, can only hold values.
+    fn most_stages(&self, model: &Model) -> u32 {
+        let in_block = self.block_registers().map_or(0, |registers| registers.before + registers.behind);
+        (depth(model, in_block) + DEPTH_MARGIN).min(MAX_AUTO_STAGES)
+    }
+
     /// Returns the error that no schedule was found that meets the clock; `made` has the shortest period of all
     /// schedules tried: `found` nanoseconds.
     fn too_fast(&self, model: &Model, made: &ScheduleOutcome, found: f64) -> Error {
@@ -533,8 +540,8 @@ impl Spec {
             (Some(message), _) => message,
             (_, Some(n)) => format!("{} {} not meet {shown} ns on {device}", stages(n), verb(n, "does", "do")),
             (_, None) => {
-                let last = (depth(model) + DEPTH_MARGIN).min(MAX_AUTO_STAGES);
-                format!("no pipeline of up to {} was found that meets {shown} ns on {device}", stages(last))
+                let last = stages(self.most_stages(model));
+                format!("no pipeline of up to {last} was found that meets {shown} ns on {device}")
             }
         };
         let (count, verb) = (stages(schedule.stages), verb(schedule.stages, "takes", "take"));
@@ -777,7 +784,7 @@ fn unmet() -> Error {
 /// Most stages that `--pipeline auto` tries one by one.
 const MAX_AUTO_STAGES: u32 = 64;
 
-/// Stages beyond the number of operations on the longest path that are tried: more can only hold values.
+/// Stages beyond those of the longest path that are tried.
 const DEPTH_MARGIN: u32 = 2;
 
 /// Operations up to which every smaller number of stages is tried.
@@ -821,13 +828,14 @@ fn stage_counts(operations: usize, last: u32) -> Vec<u32> {
     counts
 }
 
-/// Operations on the longest path from inputs to outputs.
-fn depth(model: &Model) -> u32 {
+/// Returns the number of operations on the longest path from inputs to outputs; a product counts `in_product` more.
+fn depth(model: &Model, in_product: u32) -> u32 {
     let mut depths: Vec<u32> = Vec::with_capacity(model.nodes().len());
     for id in model.ids() {
+        let op = &model.node(id).op;
         let mut before = 0;
-        model.node(id).op.for_each_operand(|v| before = before.max(depths[v.index()]));
-        depths.push(before + 1);
+        op.for_each_operand(|v| before = before.max(depths[v.index()]));
+        depths.push(before + 1 + if matches!(op, Op::Mul { .. }) { in_product } else { 0 });
     }
     depths.into_iter().max().unwrap_or(0)
 }
