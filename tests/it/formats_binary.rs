@@ -306,7 +306,7 @@ fn each_fault_of_bytes_has_its_message() {
     };
     refused(&with(4, &[9]), None, "E0154", "version 9");
     refused(&whole[..whole.len() - 1], None, "E0150", "ends early");
-    refused(&[whole.as_slice(), &[0]].concat(), None, "E0151", "1 bytes behind");
+    refused(&[whole.as_slice(), &[0]].concat(), None, "E0151", "1 bytes after");
     refused(&with(8, &[0xff; 4]), None, "E0150", "ends early");
     refused(b"nothing at all", Some(Format::Bytecode), "E0115", "starts with ALIR");
 }
