@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Rows that are read at a time.
+/// Number of rows that are read at a time.
 const BLOCK: usize = 256;
 
 /// Run of samples through the reference evaluator.
@@ -297,7 +297,8 @@ fn parts_table(graph: &Graph, quant: &QuantFile) -> String {
     text
 }
 
-/// Row of an operation: number of nodes, weights, thirds of adders, and whether the operation is supported.
+/// Row of an operation: number of nodes, weights, thirds of adders, and what it needs (`Ok`) or why it is not
+/// supported.
 type Row = (usize, u128, u128, Result<&'static str, String>);
 
 /// Returns the listing of a graph for `info`: a summary, or with its buffers if `all`.

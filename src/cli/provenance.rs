@@ -1,5 +1,5 @@
-//! Command line in the header comment of generated RTL: options in a fixed order and without folders, so that the same
-//! request results in the same bytes in any folder and with any order of options.
+//! Command line for the header comment of generated RTL. Options have a fixed order and paths have no folders, so that
+//! equal requests result in equal files.
 
 use super::paths;
 use clap::{Arg, ArgMatches, Command, parser::ValueSource};

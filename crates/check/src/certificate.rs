@@ -39,7 +39,7 @@ pub struct Step {
 pub struct Certificate {
     /// The steps; the RTL file is last.
     pub steps: Vec<Step>,
-    /// Module of the RTL file that is compared, if it is not the last one.
+    /// Name of the compared module of the RTL file; `None` for the last module.
     pub top: Option<String>,
     /// Classes of equal register bits, if the model is a state machine.
     pub induction: Option<Induction>,

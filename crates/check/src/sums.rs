@@ -26,9 +26,9 @@ pub struct Sum {
 /// Bits, type, range and sum of a value of a program.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// Its bits.
+    /// Bits of the value.
     pub bits: Vec<Lit>,
-    /// Its type.
+    /// Type of the value.
     pub kind: Type,
     /// Range of its raw integer.
     pub range: Range,
@@ -41,7 +41,7 @@ pub struct Value {
 pub struct Sums {
     /// Values of each program.
     pub programs: Vec<Vec<Value>>,
-    /// Images that no value used so far: their sums at point 0, and their bits.
+    /// Images that no value has used so far: their sums at point 0, and their bits.
     pub unused: Vec<(Sum, Vec<Lit>)>,
     /// Sums by the bits of a value at point 0.
     pub(crate) words: BTreeMap<Vec<Lit>, Sum>,
@@ -78,7 +78,7 @@ impl Sum {
         Sum { terms: Vec::new(), constant: code, frac }.normal()
     }
 
-    /// Returns this sum at a finer binary point.
+    /// Returns this sum at a finer binary point; `None` if a number exceeds the limits.
     fn refined(&self, frac: i64) -> Option<Sum> {
         let shift = u32::try_from(frac - self.frac).ok().filter(|&shift| shift < 90)?;
         let wider = |v: i128| v.checked_mul(1 << shift).filter(|v| v.unsigned_abs() < 1 << 120);
@@ -86,7 +86,7 @@ impl Sum {
         Some(Sum { terms: terms?, constant: wider(self.constant)?, frac })
     }
 
-    /// Returns this sum plus or minus `2^shift` times another one.
+    /// Returns this sum plus or minus `2^shift` times `other`; `None` if a number exceeds the limits.
     pub(crate) fn plus(&self, other: &Sum, shift: i64, minus: bool) -> Option<Sum> {
         let frac = self.frac.max(other.frac - shift);
         let (own, other) = (self.refined(frac)?, other.refined(frac + shift)?);
@@ -131,7 +131,7 @@ impl Sum {
         (&self.terms, self.constant) == (&other.terms, other.constant)
     }
 
-    /// Returns `true` for a multiple of `2^-frac`.
+    /// Returns `true` if the sum is a multiple of `2^-frac`.
     pub(crate) fn is_multiple(&self, frac: i64) -> bool {
         self.frac <= frac || (self.terms.is_empty() && self.constant == 0)
     }
@@ -148,7 +148,7 @@ impl Sums {
         self.programs.get(program)?.get(number)
     }
 
-    /// Returns the known sum of a word's gates; if there is none, records and returns `sum`, or a new term.
+    /// Returns the known sum of a word's gates; if the word has no known sum, records and returns `sum`, or a new term.
     pub(crate) fn term(
         &mut self,
         (word, zeros): (Vec<Lit>, usize),

@@ -4,9 +4,10 @@
 //! replaces all occurrences of the two digits and saves an adder in each place but one (R. I. Hartley, IEEE TCAS-II 43,
 //! 1996). The most profitable pattern is shared until no pattern occurs twice.
 //!
-//! Speed: the digits of one value in one row are two machine words of bit positions, so that a shift and an `and` find
-//! the places of a pattern in a row. Counts in the queue are upper bounds: once both values of a pattern exist, its
-//! count can only fall. A pattern at the front of the queue is counted again, and queued again if its count has fallen.
+//! For speed, the digits of one value in one row are two machine words of bit positions, so that a shift and an `and`
+//! find the places of a pattern in a row. Counts in the queue are upper bounds: once both values of a pattern exist,
+//! its count can only fall. A pattern at the front of the queue is counted again, and queued again if its count has
+//! fallen.
 
 use super::rows::Deadline;
 use super::values::{Coefficient, Part, Values};
@@ -45,7 +46,8 @@ struct Place {
     cell: u32,
 }
 
-/// Two digits: one of `a`, and one of `b` that is `shift` positions higher, of the other sign if `differ`.
+/// Two digits: one digit of `a`, and one digit of `b` that is `shift` positions higher and, if `differ`, has the other
+/// sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pattern {
     a: u32,
@@ -57,7 +59,7 @@ struct Pattern {
     weight: u32,
 }
 
-/// Weights for the choice between patterns; integers, so that the choice is the same on every computer.
+/// Weights for the choice between patterns; integers, so that the choice is equal on all computers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PatternWeights {
     /// Weight of a saved adder.
@@ -66,7 +68,7 @@ pub(crate) struct PatternWeights {
     pub(crate) overlap: i32,
     /// Weight of each bit position that only one operand has.
     pub(crate) spread: i32,
-    /// Number of places that are subtracted from the count of a pattern: 1.
+    /// Discount of a pattern's number of places, in sixteenths of a place; 16 because the first place saves no adder.
     pub(crate) discount: i32,
     /// Seed of random changes of the weights; 0 for no changes.
     pub(crate) seed: u64,
@@ -111,13 +113,13 @@ impl Queue {
 pub(crate) struct Sharing<'a, C, M> {
     pub(crate) values: &'a mut Values<C>,
     pub(crate) rows: &'a mut Vec<Vec<Cell<M>>>,
-    /// Deadline of each row; `None` where no row has a limit.
+    /// Deadline of each row; `None` if no row has a deadline.
     pub(crate) deadlines: Option<&'a [Deadline]>,
     pub(crate) weights: PatternWeights,
     places: Vec<Vec<Place>>,
     queue: Queue,
     counter: Counter,
-    /// Steps of work done so far.
+    /// Number of work steps so far.
     work: u64,
 }
 
@@ -196,7 +198,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         }
     }
 
-    /// Shares until no pattern occurs twice; returns the number of steps.
+    /// Shares sums until no pattern occurs twice; returns the number of work steps.
     pub(crate) fn run(&mut self) -> u64 {
         for value in 0..self.values.len() as u32 {
             self.enter(value);
@@ -252,7 +254,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
     fn priority(&self, pattern: &Pattern) -> usize {
         let saved = (16 * pattern.count).saturating_sub(self.weights.discount as u32);
         let product = (u64::from(saved) * u64::from(pattern.weight)) >> 6;
-        // Buckets are exact for small priorities; above, there are four to an octave.
+        // Buckets are exact for small priorities; for larger priorities, there are 256 buckets per factor of two.
         if product < BUCKETS as u64 {
             product as usize
         } else {
@@ -289,7 +291,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
                     }
                 }
             }
-            // Two digits of the value itself.
+            // Pairs of two digits of the value itself.
             let base = u64::from(value) << 9;
             let mut digits = own.plus | own.minus;
             while digits != M::zero() {
@@ -376,7 +378,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         found.retain_mut(|(in_a, in_b, plus, minus)| {
             let row = &self.rows[in_a.row as usize];
             let deadline = &deadlines[in_a.row as usize];
-            // All places of the row, or, from the lowest up, as many as meet the deadline.
+            // All places of the row, or, from the lowest place up, as many as meet the deadline.
             loop {
                 let both = *plus | *minus;
                 if both == M::zero() {

@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn wrap_handles_types_with_negative_integer_bits() {
-        // One bit of weight 2^-4.
+        // A single bit of weight 2^-4.
         let tiny = kif(false, -3, 4);
         assert_eq!(tiny.width(), 1);
         assert_eq!(wrap(&BigInt::from(3), tiny), BigInt::from(1));

@@ -14,7 +14,7 @@ pub(super) fn read(text: &str) -> ToolReport {
         || text.lines().filter_map(|line| line.split_once('|')).map(|(name, usage)| (name.trim(), usage.trim()));
     let used = |usage: &str| number(&usage.replace(['/', '('], " "));
     let figure = |name: &str| lines().find(|(n, _)| *n == name).and_then(|(_, usage)| used(usage));
-    // The blocks are listed by kind; the total is a share alone.
+    // The memory blocks are listed by kind; their total is only stated as a percentage.
     let blocks = lines()
         .skip_while(|(name, _)| *name != "BSRAM")
         .skip(1)

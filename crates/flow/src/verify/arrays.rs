@@ -14,7 +14,7 @@ use std::path::Path;
 /// Error code for invalid files with an array for each port of a state machine.
 pub const PORT_FILES: &str = "E0711";
 
-/// Rows that are read at a time.
+/// Number of rows that are read at a time.
 const BLOCK: usize = 1024;
 
 /// Returns the name of each port in names of files and arrays: the name in the model, if it is a valid file name.
@@ -80,7 +80,7 @@ struct PortArray {
     block: Values,
     /// Prevents the file from being overwritten while it is read.
     _protected: Protected,
-    /// Number of rows of the block, and of those that were read.
+    /// Number of rows in the block, and of rows that were returned.
     rows: usize,
     taken: usize,
 }
@@ -91,7 +91,7 @@ pub struct At<'a> {
     pub block: &'a Values,
     /// Index of the number in the block.
     pub index: usize,
-    /// The type of its element.
+    /// Type of the number's element.
     pub port: Port,
     /// Index of the element in its port.
     pub element: usize,

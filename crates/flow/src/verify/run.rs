@@ -42,7 +42,7 @@ pub struct Finding {
 /// Origin of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// This signal of the simulated RTL differs from the netlist from which the RTL was generated.
+    /// A signal of the simulated RTL that differs from the netlist from which the RTL was generated.
     Text(DifferingSignal),
     /// No signal differs from the netlist, so the netlist differs from the model.
     Netlist,
@@ -52,7 +52,7 @@ impl Check<'_> {
     /// Simulates in the empty folder `dir`. After a difference, a second, short run records all signals.
     ///
     /// # Errors
-    /// Those of [`Simulator::run`].
+    /// As [`Simulator::run`].
     pub fn run(
         &self,
         simulator: &dyn Simulator,
@@ -115,7 +115,7 @@ impl BenchCheck<'_> {
     /// Simulates in the empty folder `dir`.
     ///
     /// # Errors
-    /// Those of [`Simulator::run`].
+    /// As [`Simulator::run`].
     pub fn run(
         &self,
         simulator: &dyn Simulator,

@@ -23,9 +23,9 @@ struct Page<'a> {
     data: String,
 }
 
-/// Returns the HTML file. `title` names the design, `facts` is a line of figures, `chart` a well-formed SVG picture.
+/// Returns the HTML file. `title` names the design, `facts` is a line of figures, `chart` is a well-formed SVG image.
 pub fn page(title: &str, facts: &str, chart: &str, drawing: &Drawing) -> String {
-    // Within a script element only `<` can end the JSON.
+    // Inside a script element, only `<` can end the JSON.
     let data = drawing.data().to_string().replace('<', "\\u003c");
     Page { title, facts, chart, data }.render().expect("templates always render")
 }

@@ -1,5 +1,5 @@
-//! Elaboration: hierarchy, parameters and generate blocks unrolled, widths and signs of IEEE 1364-2001 sections 4 and 5
-//! made explicit, processes executed symbolically.
+//! Elaboration of Verilog: parameters, generate blocks and hierarchy are expanded, widths and signs are made explicit
+//! (IEEE 1364-2001, sections 4 and 5), and processes are executed symbolically.
 
 mod calls;
 mod expressions;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Limits on the iterations of all loops in a file, and on the depth of calls.
+/// Maximum number of iterations of all loops in a file, and maximum depth of calls.
 const MAX_ITERATIONS: u32 = 2_000_000;
 const MAX_CALLS: u32 = 64;
 
@@ -45,7 +45,7 @@ impl Bounds {
         (self.msb - self.lsb).unsigned_abs() as u32 + 1
     }
 
-    /// Position of index `i` from the least significant bit; it may be outside of the bounds.
+    /// Returns the position of index `i` from the least significant bit, which may be outside of the bounds.
     fn position(self, i: i64) -> i64 {
         if self.msb >= self.lsb { i.saturating_sub(self.lsb) } else { self.lsb.saturating_sub(i) }
     }
@@ -58,19 +58,19 @@ enum Object<'a> {
         bounds: Bounds,
         signed: bool,
     },
-    /// A variable of a function or process: its value is in the state under this number.
+    /// Variable of a function or process; its value is stored in the state under this number.
     Variable {
         id: u32,
         bounds: Bounds,
         signed: bool,
     },
-    /// A constant.
+    /// Parameter, or loop variable of a generate loop.
     Param {
         value: NodeId,
         bounds: Bounds,
         signed: bool,
     },
-    /// A memory or an array of nets, with the bounds of its words.
+    /// Memory or array of nets, with the bounds of its words.
     Memory {
         id: usize,
         bounds: Bounds,
@@ -81,7 +81,7 @@ enum Object<'a> {
     Genvar,
 }
 
-/// A scope of names; generate blocks and functions also see the names of enclosing scopes.
+/// Scope of names. Generate blocks and functions also see the names of enclosing scopes.
 struct Scope<'a> {
     names: FxHashMap<Sym, Object<'a>>,
     parent: Option<usize>,
@@ -100,7 +100,7 @@ enum Slot {
     Next(SignalId),
 }
 
-/// Values during the execution of a process. Ordered, so that the same file makes the same expressions.
+/// Values during the execution of a process. The map is ordered, so that equal files result in equal expressions.
 #[derive(Clone, Default)]
 struct State {
     values: BTreeMap<Slot, NodeId>,
@@ -132,7 +132,7 @@ struct Elab<'a> {
     modules: FxHashMap<Sym, &'a Module>,
     /// Free nodes that represent "not assigned yet" in a process.
     unassigned: Unassigned,
-    /// Signals that a process does not assign on every path, with the place of the process.
+    /// Signals that a process does not assign on every path, with the byte offset of the process.
     latches: Vec<(SignalId, u32)>,
     /// Stack of the functions that are being evaluated.
     active: Vec<Sym>,
@@ -140,13 +140,13 @@ struct Elab<'a> {
     integers: Vec<SignalId>,
     /// Nets, which no process assigns.
     nets: FxHashSet<SignalId>,
-    /// Signals that clocked processes assign with `=`, with the process; and those that they read, with the process and
-    /// the place of reading.
+    /// Signals that clocked processes assign with `=`, with the byte offset of the process. The next field has the
+    /// signals that clocked processes read, with the byte offset of the process and the expression.
     immediate: Vec<(SignalId, u32)>,
     sampled: Vec<(SignalId, u32, ExprId)>,
 }
 
-/// Kind of the code that is being executed.
+/// Kind of the code that is executed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A constant expression, or the body of an `initial`.
@@ -155,11 +155,11 @@ enum Kind {
     Wire,
     /// A process that waits for an edge.
     Edge,
-    /// A level-sensitive process. A signal that it does not assign on every path would be a latch.
+    /// Level-sensitive process. A signal that the process does not assign on every path would be a latch.
     Level,
 }
 
-/// One process being executed.
+/// Process that is being executed.
 struct Process {
     state: State,
     scope: usize,
@@ -168,8 +168,8 @@ struct Process {
     function: bool,
     /// Stack of the named blocks and tasks that are being executed, with their flags.
     named: Vec<(Sym, u32)>,
-    /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and place of the
-    /// read.
+    /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and reading
+    /// expression.
     reads: Vec<(SignalId, u32, u32, ExprId)>,
 }
 
@@ -433,7 +433,7 @@ enum Place {
     Word(usize, u32),
 }
 
-/// Lowest bit of a select in a vector. It may be outside of the vector.
+/// Lowest bit of a select in a vector, which may be outside of the vector.
 enum BitPosition {
     Constant(i64),
     /// Computed position, and `true` if it may be negative.

@@ -6,7 +6,7 @@ use alir_core::ir::ValueId;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// Returns the number of bits of the numbers below `n`.
+/// Returns the number of bits that represent all numbers below `n`.
 fn index_bits(n: u32) -> u32 {
     u32::BITS - (n - 1).leading_zeros()
 }
@@ -136,7 +136,7 @@ impl Lowering<'_> {
         lanes.into()
     }
 
-    /// Returns lane `index` (unsigned), or 0 if it does not exist.
+    /// Returns lane `index` (unsigned), or 0 if this lane does not exist.
     pub(super) fn lane_at(&mut self, lanes: &[ValueId], index: ValueId, width: u32) -> ValueId {
         let zero = self.logic.zero();
         let bits = index_bits(lanes.len() as u32);

@@ -1,4 +1,4 @@
-//! Pass `functions`: arithmetic on one narrow value becomes a table of that value.
+//! Pass `functions`: replaces arithmetic on one narrow value with a table of that value.
 //!
 //! `x > 4 ? x + 3 : x` for `x` of four bits is an adder, a comparison and a multiplexer, or just four LUTs: every bit
 //! of a result that depends only on a value of at most [`MOST_BITS`] bits is one LUT. Synthesis tools miss this, as

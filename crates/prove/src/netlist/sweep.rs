@@ -33,8 +33,7 @@ const GROWN: [usize; 10] = [4, 8, 16, 24, 32, 48, 64, 96, 160, 250];
 const ASKED: [(usize, u64); 4] = [(60, 300), (400, 1_000), (3_000, 3_000), (200_000, 20_000)];
 /// Steps of the solver for a bit of an output.
 const OUTPUT_STEPS: u64 = 300_000;
-/// Number of failed comparisons after which pairs of unequal signatures are no longer tried: false candidates cost
-/// little.
+/// Number of failed comparisons after which only bits of outputs are compared.
 const FAILURES: usize = 2_000;
 
 /// Graph of both designs, with the proved equivalences.
@@ -147,7 +146,7 @@ impl<'m> Sweep<'m> {
         sweep
     }
 
-    /// A free input.
+    /// Adds a free input.
     pub(super) fn input(&mut self) -> Lit {
         self.words.aig.input("")
     }
@@ -156,12 +155,12 @@ impl<'m> Sweep<'m> {
         self.words.aig.gates()
     }
 
-    /// Budget used (ticks).
+    /// Returns the ticks spent.
     pub(super) fn spent(&self) -> u64 {
         self.spent + GATE * self.words.aig.gates() as u64
     }
 
-    /// Reports the ticks to a counter, which has `before` already.
+    /// Sets a counter that receives the ticks, on top of the `before` ticks it already has.
     pub(super) fn with_progress(mut self, counter: Option<Arc<ProgressCounter>>, before: u64) -> Self {
         self.progress = counter.map(|counter| (counter, before));
         self
@@ -195,7 +194,7 @@ impl<'m> Sweep<'m> {
         self.sim.extend(&self.words.aig, |gate| patterns.values(gate));
     }
 
-    /// Hash of the simulated values up to complement, and `true` for the complement.
+    /// Returns a hash of the simulated values up to complement, and `true` if they were complemented.
     fn key(&self, lit: Lit) -> (u64, bool) {
         let values = self.sim.value(lit);
         let negated = values[0] & 1 == 1;
@@ -204,14 +203,14 @@ impl<'m> Sweep<'m> {
         (hasher.finish(), negated)
     }
 
-    /// `a xor b`; a sum bit of a carry chain is remembered as one.
+    /// Builds `a xor b`, and records it as a possible sum bit of a carry chain.
     pub(super) fn xor(&mut self, a: Lit, b: Lit) -> Lit {
         let x = self.words.aig.xor(a, b);
         self.sums.note_half(x, a, b);
         x
     }
 
-    /// `select ? yes : no`, which may be a bit of a carry chain.
+    /// Builds `select ? yes : no`, and records it as a possible bit of a carry chain.
     pub(super) fn mux(&mut self, select: Lit, yes: Lit, no: Lit) -> Lit {
         let x = self.words.aig.mux(select, yes, no);
         if self.begin != u32::MAX {

@@ -31,22 +31,22 @@ use std::time::{Duration, Instant};
 
 /// A simulator.
 pub trait Simulator: Sync {
-    /// Name of the simulator on the command line.
+    /// Returns the name of the simulator on the command line.
     fn name(&self) -> &'static str;
 
-    /// Required programs.
+    /// Returns the names of the required programs.
     fn programs(&self) -> &'static [&'static str];
 
-    /// Supported languages.
+    /// Returns the supported languages.
     fn languages(&self) -> &'static [Language];
 
-    /// Argument that prints the version.
+    /// Returns the argument that prints the version.
     fn version_argument(&self) -> &'static str;
 
     /// Compiles design and testbench in the job's folder and runs them.
     ///
     /// # Errors
-    /// If a tool is missing, refuses the RTL, takes too long or ends without a report.
+    /// If a tool is missing, rejects the RTL, exceeds the time limit or ends without a report.
     fn run(&self, job: &Job<'_>, tools: &Tools) -> Result<Report, SimError>;
 
     /// Returns the version of the simulator if all its programs exist.
@@ -91,7 +91,7 @@ impl Deadline {
 /// A design to simulate with its testbench.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The design, in the order in which a compiler must read it.
+    /// Sources of the design, in the order in which a compiler must read them.
     pub design: &'a [(String, Vec<u8>)],
     /// Language of the design.
     pub language: Language,
@@ -99,7 +99,7 @@ pub struct Job<'a> {
     pub bench: &'a dyn Testbench,
     /// VHDL revision for tools with such an option (`93` or `08`).
     pub vhdl_standard: &'a str,
-    /// An empty folder.
+    /// Folder of the job, which is empty at the start.
     pub dir: &'a Path,
     /// Time limit for the whole job.
     pub deadline: Deadline,
@@ -110,14 +110,14 @@ pub struct Job<'a> {
 pub enum SimError {
     /// A program is missing.
     Missing {
-        /// Its name.
+        /// Name of the program.
         program: &'static str,
     },
-    /// A tool refused the RTL.
+    /// A tool rejected the RTL.
     Refused {
         /// The command.
         command: String,
-        /// The end of what it said.
+        /// End of the tool's output.
         log: String,
     },
     /// The time limit was exceeded.
@@ -131,7 +131,7 @@ pub enum SimError {
         command: String,
         /// Cause of the end.
         cause: Cause,
-        /// The end of what it said.
+        /// End of the tool's output.
         log: String,
     },
     /// A file or process could not be created.
@@ -189,7 +189,7 @@ impl Cause {
     }
 }
 
-/// The name of a signal that ends processes.
+/// Returns the name of a signal that ends processes.
 fn signal_name(signal: i32) -> String {
     const NAMES: &[(i32, &str)] = &[
         (1, "SIGHUP"),
@@ -313,7 +313,7 @@ impl Job<'_> {
         writeln!(script, "{head}{line}").map_err(SimError::Io)
     }
 
-    /// Runs a compiler; if it fails without a signal, it refused the RTL.
+    /// Runs a compiler; a failure without a signal means that the compiler rejects the RTL.
     fn compile(&self, what: &Invocation, log: &str) -> Result<(), SimError> {
         self.note(&what.shell())?;
         let status = process::run(what, self.dir, log, self.deadline)?;
@@ -334,7 +334,7 @@ impl Job<'_> {
         }
     }
 
-    /// Distinguishes a tool that failed because the disk is full from one that refuses its input.
+    /// Distinguishes a tool that failed because the disk is full from a tool that rejects its input.
     fn check_space(&self, log: &str) -> Result<(), SimError> {
         if log.contains("No space left on device") {
             return Err(SimError::Io(io::ErrorKind::StorageFull.into()));
@@ -350,7 +350,7 @@ impl Job<'_> {
         written.map_err(SimError::Io)
     }
 
-    /// Runs the simulation and reads what it reports.
+    /// Runs the simulation and parses its report.
     fn simulate(&self, what: &Invocation) -> Result<Report, SimError> {
         self.note(&what.shell())?;
         let status = process::run(what, self.dir, "simulation.log", self.deadline)?;
@@ -392,7 +392,7 @@ mod tests {
             let expected = "crashed (its own internal error, exit code 1)";
             assert_eq!(cause(code(1), said).as_deref(), Some(expected), "{said}");
         }
-        // A refusal, and a run whose report is missing.
+        // The first log is a rejection; the second run has no report.
         assert_eq!(cause(code(1), "t.vhd:1:1: unexpected token"), None);
         assert_eq!(cause(0, "out of memory"), None);
     }

@@ -3,7 +3,7 @@
 use super::super::syntax::{Arg, Block, Concurrent, Decl, Expr, Kind, Statement};
 use rustc_hash::FxHashSet;
 
-/// Names of targets and of connections, which may include more than signals.
+/// Returns the names of targets and of connections, which may include other objects than signals.
 pub(super) fn assigned_names(body: &[Concurrent]) -> FxHashSet<&str> {
     let mut names = FxHashSet::default();
     concurrents(body, &mut names);
