@@ -319,7 +319,7 @@ fn json(problems: &Diagnostics) -> PyResult<String> {
 }
 
 /// Runs a job on a separate thread, without the interpreter's lock. A signal, such as Ctrl-C, raises an exception
-/// within a tenth of a second, even if the job takes longer to end.
+/// within about a third of a second, even if the job takes longer to end.
 fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResult<T> + Send + 'static) -> PyResult<T> {
     watched(py, &|_| Ok(()), job)
 }

@@ -16,7 +16,7 @@ const CYCLES: usize = 256;
 /// Raw integer values of the registers, by name.
 pub type MachineState = Vec<(String, Vec<BigInt>)>;
 
-/// Run of a state machine over time.
+/// Request to run a state machine: resets and initial state.
 #[derive(Clone, Debug, Default)]
 pub struct MachineRunRequest {
     /// `true` for cycles before which all registers get their power-on values; if empty, there is no reset.

@@ -30,7 +30,7 @@ pub(super) struct Options<'a> {
 /// Parses and lowers a file. Returns the program, its layers, and the reference semantics of the network.
 ///
 /// # Errors
-/// If the file is invalid or not supported; the message has the node (exit code 2).
+/// If the file is invalid or not supported; the message names the node (exit code 2).
 pub(super) fn read(
     bytes: &[u8],
     file: &str,
@@ -107,7 +107,8 @@ fn float_weights(bytes: &[u8], network: &onnx::Network) -> Option<Diagnostic> {
     Some(Diagnostic::warning("W0820", Place::Path(printable(&weights.0)), message).with_help(help))
 }
 
-/// Returns the contents of an unusable file, or one with missing records, as JSON; `None` for one that may be usable.
+/// Returns the contents of a file as JSON if the file is unusable or records are missing; `None` if the file may be
+/// usable.
 ///
 /// # Errors
 /// If the file is not ONNX (exit code 2).

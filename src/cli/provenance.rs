@@ -67,8 +67,8 @@ fn affects_hardware(arg: &Arg) -> bool {
     !arg.is_global_set() && !SILENT.contains(&id) && !paths::is_result(id)
 }
 
-/// Returns the last component of a path, or the path if it has none. Characters with a meaning in a shell become
-/// underscores.
+/// Returns the last component of a path, or the path if it has none. Dollar signs and backquotes, which a shell
+/// expands, become underscores.
 fn file_name(path: &Path) -> String {
     let name = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
     name.to_string_lossy().replace(['$', '`'], "_")

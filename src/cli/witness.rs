@@ -76,7 +76,7 @@ pub(super) struct ParsedWitness {
     signals: FxHashMap<String, (String, String)>,
 }
 
-/// Reads a witness, plain or gzip; each of its programs within these limits.
+/// Reads a witness, plain or gzip. The limits apply to each program of the witness.
 ///
 /// # Errors
 /// `E0912` and the errors of its programs (exit code 2).

@@ -68,7 +68,7 @@ pub const MOST_CLOCKS: usize = 1 << 16;
 /// An RTL file after parsing, to be evaluated again at each cycle.
 #[derive(Default)]
 pub(crate) struct Clocks {
-    /// `true` during the first evaluation; then `reads` collects the nets that the current statement reads.
+    /// `true` during the first evaluation, in which `reads` collects the nets that the current statement reads.
     pub(crate) is_first: bool,
     pub(crate) reads: Vec<usize>,
     pub(crate) statements: Vec<Statement>,
@@ -167,8 +167,8 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// Classifies the one-bit inputs that are neither clock nor reset. An input without which no register loads a value
-    /// is the enable; any other input is the valid flag. Returns the net of the valid flag, or `None`.
+    /// Classifies the one-bit inputs that are neither clock nor reset. If no register loads a value while an input is
+    /// 0, the input is the enable; any other input is the valid flag. Returns the net of the valid flag, or `None`.
     fn valid_flag(&mut self, g: &mut Graph) -> Result<Option<usize>> {
         let taken: Vec<&str> = self.seen.roles.values().map(|role| role.0).collect();
         let others = (0..self.nets.len()).filter(|&net| self.nets[net].is_control);
@@ -343,8 +343,8 @@ impl<'a> Running<'_, 'a> {
             .collect()
     }
 
-    /// Returns the input or output ports with these names and widths. A port without a match by name is matched if it
-    /// is the only other port of its width; such matches are appended to `port_matches`.
+    /// Returns the input or output ports with these names and widths. A port without a match by name is matched by its
+    /// width if exactly one unmatched port has this width; such matches are appended to `port_matches`.
     ///
     /// # Errors
     /// If a port has no match.

@@ -53,7 +53,7 @@ pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>>
                 rest[from..].find(|c: char| !of(c)).map_or(rest.len(), |length| from + length)
             };
             let (token, end) = if !is_vhdl && rest.starts_with("(*") {
-                // Attributes do not affect values. A generated attribute ends on its line, and so do its strings.
+                // Attributes do not affect values. A generated attribute and its strings begin and end on one line.
                 let is_one =
                     |inner: &str| !inner.contains(['(', ';', '/']) && inner.matches('"').count().is_multiple_of(2);
                 let end = rest.find("*)").filter(|&end| end > 1 && is_one(&rest[2..end]));

@@ -7,8 +7,8 @@
 //! | file | content |
 //! |---|---|
 //! | `graph` | gates, each built once |
-//! | `records` | proofs that two of them are equal |
-//! | `sums` | values as sums of others: equal in any order of addition, also up to a factor and a constant |
+//! | `records` | proofs that two gates are equal |
+//! | `sums` | values as sums of other values: equal in any order of addition, also up to a factor and a constant |
 //! | `words` | sums, products, multiplexers, look-up tables of gates |
 //! | `program` | ALIR JSON and its semantics |
 //! | `text` | the parts of generated RTL that are common to both languages |
@@ -58,8 +58,8 @@ const CLOCKS: usize = 8;
 pub enum Side<'a> {
     /// A program.
     Program(&'a Program),
-    /// An intermediate program of a state machine. Its inputs are elements of the machine at the cycles of the
-    /// induction, as indices into the lists that [`Machine::elements`] returns, concatenated cycle by cycle.
+    /// An intermediate program of a state machine, and one index for each input of the program. An index selects an
+    /// element from the list of [`Machine::elements`], repeated for each cycle of the induction.
     MachineProgram(&'a Program, &'a [usize]),
     /// The RTL file, and its sample timing if it does not accept a sample in every cycle.
     Text(&'a Text<'a>, Option<&'a SampleTiming>),
@@ -93,7 +93,8 @@ pub struct Compared {
     /// Simulated cycles of a state machine; `None` for a program. For a state machine, `expected` is built together
     /// with the RTL file, and contains outputs at several cycles and register bits.
     runs: Option<Runs>,
-    /// Register bit that each expected word is about, as [`Induction`] numbers it; `None` for outputs and for programs.
+    /// Register bit that each expected word represents, in the numbering of [`Induction`]; `None` for outputs and for
+    /// programs.
     pub claimed: Vec<Option<usize>>,
 }
 
@@ -345,7 +346,7 @@ impl Model {
         })
     }
 
-    /// Builds the gates of the model, without records; those of a state machine as [`Compared::new_machine`] does.
+    /// Builds the gates of the model, without records; [`Compared::new_machine`] builds the gates of a state machine.
     fn compared(&self, text: &Text<'_>, induction: (&Induction, bool)) -> Result<Compared, String> {
         let nobody: ValueCallback<'_> = &mut |_, _, _| Ok(());
         match self {
@@ -354,8 +355,8 @@ impl Model {
         }
     }
 
-    /// Returns an induction over the first cycles only: as many cycles as a case of `case` bits has inputs for, or
-    /// [`CLOCKS`]. The induction claims no equal bits.
+    /// Returns an induction over the first cycles only, which claims no equal bits. The number of cycles is `case`
+    /// (length of the counterexample in bits) divided by the number of input bits; [`CLOCKS`] if the quotient is zero.
     fn first_clocks(&self, case: usize) -> Induction {
         let bits = if let Model::Machine(machine) = self { machine.input_bits() } else { 0 };
         let clocks = case.checked_div(bits).filter(|&clocks| clocks > 0).unwrap_or(CLOCKS);

@@ -52,7 +52,7 @@ pub struct Operation {
 /// Terms (value, shift, `true` if subtracted), and a constant with its number of fractional bits.
 type Terms = (Vec<(usize, i64, bool)>, Option<(i64, i64)>);
 
-/// A program.
+/// An ALIR program: operations, look-up tables, and types of the inputs and outputs.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Operations in order.
@@ -217,7 +217,8 @@ impl Operation {
         }
     }
 
-    /// Returns the exact sum over the sums of its operands, before wrapping; `None` if the operation is not a sum.
+    /// Returns the result before wrapping as an exact sum of terms; `None` if the operation is not a sum, or if an
+    /// operand has no known sum.
     fn sum(&self, known: &[Value]) -> Option<Sum> {
         let (terms, constant) = self.terms().filter(|(terms, _)| !terms.is_empty())?;
         let (value, point) = constant.unwrap_or((0, 0));
@@ -310,7 +311,7 @@ impl Program {
         self.outputs.iter().map(|output| output.2).collect()
     }
 
-    /// Returns the sum that equals an operation; `None` if its result is not exact. Its operands must be built.
+    /// Returns the sum that equals an operation, whose operands must be built; `None` if the result is not exact.
     pub fn sum(&self, g: &Graph, at: usize) -> Option<Sum> {
         let (op, kind) = (&self.operations[at], self.operations[at].kind);
         let sum = op.sum(g.sums.own()).filter(|sum| sum.is_multiple(kind.frac))?;
@@ -358,7 +359,7 @@ pub struct Image {
     pub of: (usize, usize),
     /// `true` if the value is subtracted.
     pub minus: bool,
-    /// Shift of the value; 0 without a constant.
+    /// Shift of the value; 0 if the constant is zero.
     pub shift: i64,
     /// The constant, which is odd or zero.
     pub constant: i64,

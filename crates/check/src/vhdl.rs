@@ -139,7 +139,7 @@ impl<'a> Reader<'_, 'a> {
         self.registers(process)
     }
 
-    /// Parses the argument of a type conversion or of a function without gates, or a name.
+    /// Parses a type conversion, a function that needs no gates (`resize`, `shift_left`, `to_01`), or a name.
     pub(crate) fn converted(&mut self, g: &mut Graph) -> Result<Value> {
         if self.eat("resize") {
             let value = self.within("(", |r| r.expression(g, 0), ",")?;

@@ -1,7 +1,7 @@
 //! Independent checker of adder graphs: computes function and cost in exact numbers, from the graph alone.
 //!
-//! The checker shares only the plain data of [`super::program`] with the solvers. Every number is an integer of any
-//! size.
+//! The checker shares only the plain data of [`super::program`] with the solvers. A program that overflows 128-bit
+//! integers is checked in integers of any size.
 
 use super::program::{AdderGraph, Matrix, Weight};
 use alir_core::num::{Code, Interval, Kif};
@@ -141,7 +141,7 @@ impl Exact for BigInt {
     }
 }
 
-/// Linear form `2^exponent * sum of coefficient * code of input`; terms sorted by input, coefficients not zero.
+/// Linear form `2^exponent * sum of coefficient * raw integer of input`; terms sorted by input, coefficients not zero.
 #[derive(Clone)]
 struct Form<T> {
     terms: Vec<(u32, T)>,
@@ -286,8 +286,8 @@ fn plus<T: Exact>(a: &Form<T>, b: &Form<T>, shift: i32, subtract: bool) -> Optio
     Some(Form { terms, exponent })
 }
 
-/// Returns the cost and delay of `a + b` or `a - b` according to the contract: `n = H + F - 1` bits. Both are zero if
-/// all bits of `b` are above those of `a`, or, for a sum, all bits of `a` above those of `b`.
+/// Returns the cost `n` in bits and the delay of `a + b` or `a - b` (`docs/cmvm.md`, "Cost and delay"). Cost and delay
+/// are zero if all bits of `b` are above those of `a`, or, for a sum, all bits of `a` above those of `b`.
 fn taken(a: Kif, b: Kif, subtract: bool) -> (u64, f64) {
     let end = |t: Kif| i64::from(t.signed) + i64::from(t.int);
     let is_above = |high: Kif, low: Kif| -i64::from(high.frac) >= end(low);

@@ -1,6 +1,6 @@
 //! Cost and delay of an adder (`docs/cmvm.md`, "Cost and delay").
 
-/// Cost measure of an adder. Delays are those of the contract in either case.
+/// Cost measure of an adder. The delay of an adder does not depend on the measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// Bits from the lowest to the highest of both operands; 0 if the operands do not overlap. `cmvm::check` reports

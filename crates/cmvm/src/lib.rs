@@ -147,7 +147,8 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         Ok(self.problem.program(inputs, &best.values, &best.tops, &best.downs))
     }
 
-    /// Returns the first solution: columns built separately or from one another, whichever is cheaper.
+    /// Returns the first solution: columns built separately or from one another, whichever is cheaper. If links remove
+    /// more than a third of the digits, columns are built from one another without a comparison of costs.
     fn first_solution(&self, deadlines: Option<&[Deadline]>) -> Solution<C> {
         let tree = self.trees(deadlines).into_iter().min_by_key(|tree| tree.digits_linked);
         // A row with fewer digits also has fewer common sums, so a small reduction does not save adders.

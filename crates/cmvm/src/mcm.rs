@@ -8,7 +8,8 @@
 use super::share::mixed;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// `value = |a * 2^up_a ± b * 2^up_b| / 2^down`, all values odd; exactly one of `up_a`, `up_b` and `down` is not zero.
+/// An odd number in the graph, and the adder that computes it: `value = |a * 2^ups[0] ± b * 2^ups[1]| / 2^down`, where
+/// `a` and `b` are the operands. Exactly one of the three shifts is not zero; for the number 1, all are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fundamental {
     /// Odd, positive number.

@@ -10,13 +10,13 @@ use super::values::{Coefficient, Source, Values};
 use alir_core::num::Code;
 use std::collections::HashMap;
 
-/// A matrix with its powers of two factored out: weight `(i, o)` is `core * 2^(input exponent + row exponent)`,
+/// A matrix with its powers of two factored out: weight `(i, o)` is `coefficient * 2^(input exponent + row exponent)`,
 /// relative to the raw integer values of the inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     /// The inputs with their powers of two.
     pub(crate) sources: Vec<Source>,
-    /// Power of two between each input of the adder graph and its source.
+    /// Exponent of the power of two by which each input of the adder graph is multiplied to give its source.
     input_exponents: Vec<i32>,
     /// Distinct non-zero columns, as (input, coefficient). The coefficients of a row have no common factor of two.
     pub(crate) rows: Vec<Vec<(u32, i128)>>,
@@ -151,7 +151,7 @@ impl Problem {
             (low, top) = (low.min(span.low), top.max(span.top));
             reach += f64::from(span.top - 1).exp2();
         }
-        // One bit is for the sign, and one bit for the rounding of the logarithm.
+        // The logarithm is rounded up; the additional bit is the sign.
         Deadline { limit, low: low.min(top), top: top.max(reach.log2().ceil() as i32 + 1) }
     }
 

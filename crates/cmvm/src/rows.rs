@@ -224,8 +224,8 @@ impl<'a, C: Coefficient> Tree<'a, C> {
         self.digits.push(Some(Digit { value: made, shift: low, minus: x.minus ^ turned }));
     }
 
-    /// Merges the cheapest pair until one digit remains. With a deadline and a plan that meets it, merges the cheapest
-    /// pair for which the deadline can still be met, or else follows the plan.
+    /// Merges the cheapest pair until one digit remains. With a deadline and a plan that meets the deadline, tries the
+    /// eight cheapest pairs and merges the first after which the deadline can still be met, or else follows the plan.
     fn merge_cheapest(&mut self, mut within: Option<(Deadline, Vec<(u32, u32)>)>) {
         // Each unmerged number with its best partner among the numbers before it in the list.
         let mut alive: Vec<Leaf> = Vec::with_capacity(self.digits.len());

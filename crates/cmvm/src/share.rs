@@ -68,7 +68,8 @@ pub(crate) struct PatternWeights {
     pub(crate) overlap: i32,
     /// Weight of each bit position that only one operand has.
     pub(crate) spread: i32,
-    /// Discount of a pattern's number of places, in sixteenths of a place; 16 because the first place saves no adder.
+    /// Discount of a pattern's number of places, in sixteenths of a place; 16 by default, because the first place saves
+    /// no adder.
     pub(crate) discount: i32,
     /// Seed of random changes of the weights; 0 for no changes.
     pub(crate) seed: u64,
@@ -264,7 +265,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         }
     }
 
-    /// Queues the patterns of this value with itself and with earlier values that occur at least twice.
+    /// Queues each pattern that combines this value with itself or an earlier value, and that occurs at least twice.
     fn enter(&mut self, value: u32) {
         let mut counter = std::mem::replace(&mut self.counter, Counter { slots: Vec::new(), touched: Vec::new() });
         for place in &self.places[value as usize] {
@@ -324,7 +325,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
     }
 
     /// Finds the current places of a pattern: the cells of `a` and `b` in a row, and the positions of positive and of
-    /// negative digits of `a`. Returns their number.
+    /// negative digits of `a`. Returns the number of places.
     fn count(&self, pattern: &Pattern, found: &mut Vec<(Place, Place, M, M)>) -> u32 {
         found.clear();
         let (of_a, of_b) = (&self.places[pattern.a as usize], &self.places[pattern.b as usize]);
@@ -378,7 +379,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         found.retain_mut(|(in_a, in_b, plus, minus)| {
             let row = &self.rows[in_a.row as usize];
             let deadline = &deadlines[in_a.row as usize];
-            // All places of the row, or, from the lowest place up, as many as meet the deadline.
+            // Removes the highest place of the row until the row meets its deadline.
             loop {
                 let both = *plus | *minus;
                 if both == M::zero() {
@@ -443,8 +444,8 @@ fn parts(pattern: &Pattern) -> (Part, Part) {
     (Part { value: pattern.a, shift: (-shift).max(0) as u32 }, Part { value: pattern.b, shift: shift.max(0) as u32 })
 }
 
-/// Returns disjoint pairs of digits of one cell: the lower positions of the pairs whose lower digit is positive, and of
-/// those whose lower digit is negative.
+/// Returns disjoint pairs of digits of one cell, as two sets of lower positions: the pairs whose lower digit is
+/// positive, and the pairs whose lower digit is negative.
 fn own_pairs<M: Mask>(cell: &Cell<M>, shift: i32, differ: bool) -> (M, M) {
     let (with_plus, with_minus) = if differ { (cell.minus, cell.plus) } else { (cell.plus, cell.minus) };
     let mut plus = cell.plus & moved(with_plus, -shift);

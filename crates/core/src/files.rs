@@ -23,8 +23,8 @@ impl FileSet {
     /// Writes every file below `dir`, which is created if it does not exist.
     ///
     /// # Errors
-    /// The first file system error. Unless a rename failed, no file of the set is replaced then; created folders that
-    /// are empty are removed.
+    /// The first file system error. If the error occurs before the renames, no file is replaced. Empty folders that
+    /// this call created are removed.
     pub fn write_to(&self, dir: &Path) -> io::Result<()> {
         let mut created = Vec::new();
         let written = self.write_below(dir, &mut created);
@@ -74,7 +74,7 @@ pub fn holds_no_file(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Several files at arbitrary paths that are all written, or none.
+/// Several files at arbitrary paths; all contents are written before the first target is replaced.
 ///
 /// A target that exists keeps its permissions. If it is a symbolic link, the file that it points to is replaced.
 /// Devices, pipes and standard output cannot be replaced by a rename: [`Batch::commit`] copies their contents from a
@@ -363,7 +363,8 @@ pub enum Identity {
     Stdout,
     /// An existing file: its file system and its inode number.
     Existing(u64, u64),
-    /// A file that does not exist, or on a system without inode numbers: its path, the folder without links.
+    /// A file that does not exist, or a file on a system without inode numbers: its path, with links in the folder
+    /// resolved.
     Place(PathBuf),
 }
 
@@ -429,7 +430,7 @@ fn standard_stream(stream: Stream) -> Option<Identity> {
 #[derive(Debug)]
 pub struct Protected(Vec<Identity>);
 
-/// Protected files, with their paths without links, for deletions of folders.
+/// Protected files with their canonical paths, which [`remove_folder`] compares with the path of the folder.
 static PROTECTED: Mutex<Vec<(Identity, Option<PathBuf>)>> = Mutex::new(Vec::new());
 
 impl Protected {
@@ -494,7 +495,8 @@ const TEMPORARY: &str = ".alir2hdl-";
 
 /// Creates a temporary file in the folder of `path`, with the permissions of an ordinary new file.
 ///
-/// For results that are streamed: write into it, then [`tempfile::NamedTempFile::persist`] to `path`.
+/// A caller that streams a result writes the temporary file, then calls [`tempfile::NamedTempFile::persist`] with
+/// `path`.
 ///
 /// # Errors
 /// If the folder does not exist or is not writable.

@@ -96,7 +96,7 @@ pub(super) struct Json<R: Read> {
     base: u64,
     /// Line of `pos`, from 1. Newlines occur only between tokens, as white space.
     line: u64,
-    /// Offset of the first byte of that line.
+    /// Offset of the first byte of line `line`.
     line_start: u64,
 }
 
@@ -107,7 +107,7 @@ impl<R: Read> Json<R> {
     /// Errors of the source; `E0106` if it is empty.
     pub(super) fn new(source: Source<R>) -> Result<Json<R>, Stop> {
         let mut json = Json { source, buf: vec![0; CHUNK], pos: 0, end: 0, base: 0, line: 1, line_start: 0 };
-        // The name of the first member of a zip archive shows the kind of the file.
+        // The kind of a zip archive is detected by the name of its first member, which 80 bytes contain.
         while json.end < 80 && json.more()? {}
         if let Some(problem) = alir_core::diag::utf16(&json.buf[..json.end]) {
             return Err(Box::new(problem));
@@ -583,11 +583,12 @@ impl<R: Read> Json<R> {
     }
 }
 
-/// Reads a number that ends inside `bytes`, and has at most 18 digits and no exponent. Returns its length, `true` for
-/// an integer, and its value. Returns `None` for any other input, valid or not.
+/// Reads a number that ends inside `bytes`, and has at most 18 digits and no exponent. Returns the number's length,
+/// `true` for an integer, and the number's value. Returns `None` for any other input, valid or not.
 #[inline]
 pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
-    /// Adds the digits from `at` on to `mantissa`; returns the position after them, and the byte there.
+    /// Appends the digits that start at `at` to `mantissa`. Returns the position after the digits, and the byte at that
+    /// position.
     #[inline]
     fn digits(bytes: &[u8], mut at: usize, mantissa: &mut i64) -> Option<(usize, u8)> {
         loop {

@@ -3,7 +3,7 @@
 use alir_core::ir::{Part, Site};
 use std::fmt;
 
-/// Layout of a record. It follows from the length of the record, not from the version of the file.
+/// Layout of a record, which follows from the length of the record, not from the version of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// `[id0, id1, opcode, data, qint, latency, cost]`.

@@ -66,7 +66,7 @@ impl<R: Read> Source<R> {
         matches!(self.inner, Inner::Gzip(_))
     }
 
-    /// Examines the first bytes of `reader` for gzip.
+    /// Creates a stream, after a check of the first bytes of `reader` for gzip.
     ///
     /// # Errors
     /// `E0105` if the reader fails.

@@ -5,8 +5,8 @@ use alir_core::ir::{Builder, Layers, Limits, Model, Node, Op, Output, Table, Tab
 use alir_core::num::{Code, Interval};
 
 /// Returns one program in which the outputs of each stage feed the inputs of the next stage. An input of a later stage
-/// becomes a quantise of the output that it reads, with the scales of both; a negated output is negated first. `layers`
-/// receives the stages.
+/// becomes a quantise operation on the output that feeds the input, with the sum of the shifts of output and input. A
+/// negation precedes the quantise operation of a negated output. `layers` receives the stages.
 ///
 /// # Errors
 /// `E0143` if the number of inputs of a stage differs from the number of outputs of the previous stage; the errors of

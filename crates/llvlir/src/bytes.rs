@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
                 let message = "edition 1, the later llvlir.md of 2022 and 2023, is not supported";
                 return Err(problem(Reason::Edition, self.at - 1, message));
             }
-            // A blank: the header of the text format in capital letters.
+            // A blank after the magic bytes: probably a text file whose header is in capital letters.
             b' ' => {
                 let stop = problem(Reason::Edition, self.at - 1, "edition 32 is not known");
                 return Err(Problem { help: Some("a text starts with `llvlir 0`, in small letters".into()), ..stop });

@@ -25,7 +25,8 @@ impl std::fmt::Display for Refusal {
 }
 
 /// Converts a program to LLVLIR. Each element becomes a port of file r: `inp[0]`, `inp[1]`, ... and `out[0]`, .... For
-/// every pattern of the inputs the outputs have the same patterns; lookups outside their table read 0.
+/// equal bit patterns of the inputs, both programs have equal bit patterns of the outputs; lookups outside their table
+/// read 0.
 ///
 /// # Errors
 /// Returns the first part that LLVLIR cannot represent: a port element that is not an integer or has no bits, an

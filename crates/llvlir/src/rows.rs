@@ -129,8 +129,8 @@ pub enum Meaning {
         /// `true` for a rotation, in which lanes that leave at one end re-enter at the other end.
         round: bool,
     },
-    /// Alternating lanes of two vectors: lane `step * k + at` is lane k of the first vector, the next lane is lane k of
-    /// the second vector, all others are 0.
+    /// Alternating lanes of two vectors: lane `step * k + at` of the result is lane k of the first vector, the next
+    /// lane is lane k of the second vector, all other lanes are 0.
     Zip {
         /// Lanes of the result for each lane of an operand.
         step: usize,

@@ -150,8 +150,8 @@ fn located(bytes: &[u8], at: usize, what: String) -> JsonError {
     JsonError { line, column: (before.len() - start) as u64 + 1, what }
 }
 
-/// Converts a syntax error of the library; for `NaN` and infinities, which Python's `json` writes, it adds an
-/// explanation.
+/// Converts a syntax error of the library; the message for `NaN` and infinities, which Python's `json` writes, is
+/// replaced by an explanation.
 fn syntax(bytes: &[u8], error: &serde_json::Error) -> JsonError {
     let (line, column) = (error.line() as u64, error.column() as u64);
     let text = error.to_string();
@@ -282,7 +282,8 @@ mod tests {
     }
 
     proptest! {
-        /// The parser accepts the same inputs as serde_json, with equal values, except for duplicate keys.
+        /// The parser accepts the same inputs as serde_json, except for duplicate keys and for numbers beyond
+        /// serde_json's range.
         #[test]
         fn agrees_with_serde_json(text in "[\\[\\]{}:,0-9.eE\"a\\\\ utn-]{0,24}") {
             let other: Result<serde_json::Value, _> = serde_json::from_str(&text);

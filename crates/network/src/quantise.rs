@@ -1,4 +1,4 @@
-//! Types, rounding and overflow (section 1 of the contract), shared by all front ends.
+//! Types, rounding and overflow (section 1 of the contract, `docs/network.md`), shared by all front ends.
 
 use super::exact::Rational;
 use alir_core::num::{Kif, wrap};
@@ -67,7 +67,7 @@ impl Round {
         }
     }
 
-    /// Returns a mode with the same results for positive numbers and the same summands for all numbers.
+    /// Returns the mode that adds one summand to all numbers, and has the results of this mode for positive numbers.
     pub(super) fn for_positive(self) -> Round {
         match self {
             Round::TowardZero => Round::Floor,

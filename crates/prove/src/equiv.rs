@@ -576,8 +576,9 @@ pub(super) fn explain(model: &Model, latency: u32, output: usize, w: Witness) ->
 /// Maximum number of operations evaluated to find the one that differs.
 const MAX_EVALUATED: usize = 1 << 22;
 
-/// Returns the first operation whose value in the file explains the output of the file; otherwise the first one whose
-/// whole value changes the output. A signal that differs in unread bits only is not reported.
+/// Returns the first operation for which the value from the file, inserted into the model, results in the output of the
+/// file; otherwise the first operation whose complete value from the file changes the output. A signal that differs in
+/// unread bits only is not reported.
 fn first_difference(
     model: &Model,
     values: &[BigInt],
@@ -782,7 +783,7 @@ mod tests {
                 assert!(matches!(report.verdict, Verdict::Differs { .. }), "{wrong}: {:?}", report.verdict);
             }
         }
-        // A port name that the user states is that of the control port.
+        // A name that the user states for a control port always refers to that control port.
         let rtl =
             read(Language::Verilog, "module m(input x, output ready); assign ready = x; endmodule", None).unwrap();
         let names = ControlNames { ready: Some("ready".into()), ..ControlNames::default() };
@@ -864,7 +865,7 @@ mod tests {
         ];
         for (language, latency, text) in cases {
             assert_eq!(verdict(&model, &text, language, latency).verdict, Verdict::Proved, "{text}");
-            // A missing bit is a difference from the model.
+            // A changed expression is reported as a difference from the model.
             let at = text
                 .find("y[3:2] <= x[3:2] + 1")
                 .or(text.find("y(3 downto 2) <= std"))

@@ -4,9 +4,9 @@
 //! words give a valid [`Model`]. Words come from one of two sources:
 //!
 //! - [`model`] and [`Recipe::seeded`] draw them from a seed, for bulk runs without any other crate;
-//! - a property test draws them with proptest (`vec(any::<Gene>(), 1..40)` and [`Recipe::new`]). Its shrinking removes
-//!   words and reduces their values, which simplifies the program: small words choose the newest operands, no shift and
-//!   the exact interval.
+//! - a property test draws them with proptest (`vec(any::<Gene>(), 1..40)` and [`Recipe::new`]). Shrinking by proptest
+//!   removes words and reduces their values, which simplifies the program: small words choose the newest operands, no
+//!   shift and the exact interval.
 //!
 //! Intervals are mostly the exact intervals of the results; some are coarser, finer or wider, and with
 //! [`Profile::broken`] some are narrower, so that values wrap. Equal words give equal programs on all computers.
@@ -55,7 +55,7 @@ pub enum Kind {
     Sum,
     /// An adder tree over several earlier values: several operations.
     Tree,
-    /// A copy of an earlier operation, sometimes with another interval.
+    /// A copy of an earlier operation, with the same interval.
     Repeat,
 }
 
@@ -318,7 +318,8 @@ impl Range {
 enum Freedom {
     /// The step is free.
     AnyStep,
-    /// The step is fixed: that of the operand for `not`, that of the table for a lookup.
+    /// The step is fixed: that of the operand for `not`, that of the table for a lookup, that of the value for a
+    /// constant, and in well-typed profiles 1 for `any` and `all`.
     FixedStep,
 }
 
@@ -401,7 +402,8 @@ impl<'a> Generator<'a> {
             start = start.max(self.nodes[v.index()].latency);
             self.used[v.index()] = true;
         });
-        // Delays are multiples of one half; a negative delay gives no delay.
+        // Delays are multiples of one half. With a negative delay, the result is available before its operands, but not
+        // before time 0.
         let delay = f64::from(i32::from(gene[6] >> 12) - 2) / 2.0;
         let latency = if matches!(op, Op::Input { .. } | Op::Const { .. }) { 0.0 } else { (start + delay).max(0.0) };
         self.used.push(false);

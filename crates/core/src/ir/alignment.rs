@@ -113,8 +113,8 @@ fn kind(model: &Model, id: ValueId) -> u64 {
     hasher.finish()
 }
 
-/// Returns a hash of each node's computation from the inputs; within a feedback loop, a hash of the kinds of its
-/// operands.
+/// Returns a hash of each node's computation from the inputs. An operand that comes after its node (feedback loop)
+/// contributes only its kind.
 fn computations(graph: &AlignmentGraph) -> Vec<u64> {
     let mut keys: Vec<u64> = Vec::with_capacity(graph.kinds.len());
     for (kind, operands) in graph.kinds.iter().zip(&graph.operands) {

@@ -12,7 +12,7 @@ pub struct Labels {
     /// Names of values, by the original operation of the value ([`super::Node::origin`]). If an operation has several
     /// names, the first is used.
     pub values: Vec<(u32, String)>,
-    /// Numbers of the operations in names and remarks, by index; all are different. Empty: the indices are used.
+    /// Numbers that names and remarks use for the operations, by index, all different; if empty, the indices are used.
     pub numbers: Vec<u32>,
     /// Nodes of a network for which the operations were created, by [`super::Node::origin`].
     pub layers: Layers,

@@ -66,7 +66,7 @@ pub struct Signal {
     pub schedule: Option<(Vec<i64>, i64)>,
 }
 
-/// Elements `lo .. hi` of a signal, moved by a run-time index.
+/// A view of a signal: elements `lo .. hi`, optionally moved by a run-time index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// The signal.
@@ -286,7 +286,8 @@ impl MachineBuilder {
     /// Checks the parts and returns the machine.
     ///
     /// # Errors
-    /// All violated rules; the order of evaluation is only checked if all other rules hold.
+    /// All violated rules. Drivers of elements are only checked if signals and connections are valid, and the order of
+    /// evaluation only if all other rules hold.
     pub fn finish(mut self) -> Result<Machine, Vec<MachineProblem>> {
         let mut problems = Vec::new();
         self.attach_blocks(&mut problems);
@@ -347,9 +348,9 @@ struct Checker<'a> {
     problems: &'a mut Vec<MachineProblem>,
 }
 
-/// Drivers of each element: a connection or, for a block's outputs, the block.
+/// Connections that drive the elements of signals; outputs of blocks are driven by no connection.
 struct Drivers {
-    /// For each signal and element, the connection that drives it.
+    /// Index of the driving connection for each signal and element; `None` without a connection.
     by: Vec<Vec<Option<usize>>>,
 }
 

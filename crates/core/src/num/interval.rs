@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn width_is_exact_where_floats_round() {
-        // 2^25 needs 26 bits; the float32 rule of the library gives 25.
+        // 2^25 needs 26 bits; rounding to float32 (releases before 0.8.2, `docs/alir.md`) gives 25.
         assert_eq!(kif(0, 1 << 25, 0), (false, 26, 0));
         assert_eq!(kif(-(1 << 25), 0, 0), (true, 25, 0));
         assert_eq!(kif(i64::MIN, i64::MAX, 0), (true, 63, 0));

@@ -63,7 +63,7 @@ pub struct HardwareOptions {
     pub names_from: Option<PathBuf>,
     /// `true` if inputs are assumed to stay in their declared intervals.
     pub assume_intervals: bool,
-    /// Use of the slack in a state machine.
+    /// Use of the slack in the pipelines of a state machine.
     pub retime: Option<Retime>,
     /// Number of pipeline stages.
     pub stages: Option<Stages>,
@@ -85,19 +85,19 @@ pub struct HardwareOptions {
     pub register_inputs: bool,
     /// `true` if outputs are registered once more after the last stage.
     pub register_outputs: bool,
-    /// Largest delay of a stage, in units of the delays.
+    /// Maximum delay of a stage, in the unit of the delay model.
     pub max_stage_delay: Option<f64>,
     /// Clock period, in nanoseconds.
     pub clock_period: Option<f64>,
     /// Clock frequency, in MHz.
     pub freq: Option<f64>,
-    /// Nanoseconds in a unit of the latency fields.
+    /// Nanoseconds per unit of the delay model: of the latency fields, or of a LUT level.
     pub delay_unit: Option<f64>,
     /// Clock uncertainty, in nanoseconds.
     pub clock_uncertainty: f64,
-    /// Time after the clock edge at which inputs arrive, in units of the delays.
+    /// Time after the clock edge at which inputs arrive, in the unit of the delay model.
     pub input_delay: f64,
-    /// Time that is required after the last stage, in units of the delays.
+    /// Time that is required after the last stage, in the unit of the delay model.
     pub output_delay: f64,
     /// Objective for a given number of stages.
     pub objective: Objective,
@@ -320,8 +320,8 @@ impl HardwareOptions {
         self.clock_period.or(self.freq.map(|mhz| NS_OF_MHZ / mhz))
     }
 
-    /// Returns the errors of ports with several names, and of options about a reset, a wrapper or a FIFO that were not
-    /// requested.
+    /// Returns an error for each port with several names, and for each option of a reset, wrapper or FIFO in a design
+    /// without that part.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = self.names.problems();
         problems.extend(self.reset_problems());
@@ -481,8 +481,8 @@ impl HardwareOptions {
     }
 }
 
-/// Returns a warning that the clock period of `flag` is met with delays that are not those of the device and have no
-/// unit of time.
+/// Returns a warning if the clock period of `flag` is compared with delays that have no unit of time, although a device
+/// is named; `None` otherwise.
 fn without_times(flag: &str, spec: &Spec) -> Option<Diagnostic> {
     let unit = match spec.delay_model() {
         DelayModel::Device => return None,

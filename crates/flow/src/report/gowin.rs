@@ -8,7 +8,8 @@ pub(super) fn is_report(text: &str) -> bool {
         && text.contains("<Report Title>: PnR Report")
 }
 
-/// Parses the table "Resource Usage Summary": `name | used/available  share`, parts of a resource after `--`.
+/// Parses the table "Resource Usage Summary" with lines `name | used/available  share`. In lines for a part of a
+/// resource, the name starts with `--`.
 pub(super) fn read(text: &str) -> ToolReport {
     let lines =
         || text.lines().filter_map(|line| line.split_once('|')).map(|(name, usage)| (name.trim(), usage.trim()));

@@ -1,8 +1,8 @@
 //! Reports of FPGA tools as rows of one table.
 //!
 //! A folder is searched for files that Vivado, Vitis HLS, Quartus, Diamond, Gowin, yosys and nextpnr write; the content
-//! of a file decides which tool wrote it. The files that one tool wrote into one folder about one stage of a build are
-//! a [`BuildRow`]; the row of the last stage represents the build.
+//! of a file decides which tool wrote it. The figures of all files that one tool wrote into one folder about one stage
+//! of a build are merged into a [`BuildRow`]; the row of the last stage represents the build.
 //!
 //! | file | content |
 //! |---|---|
@@ -77,22 +77,23 @@ pub struct ClockFigures {
     pub kind: Option<String>,
     /// Period in nanoseconds.
     pub period_ns: Option<f64>,
-    /// Least setup slack of its own register paths, in nanoseconds.
+    /// Least setup slack of the clock's own register paths, in nanoseconds.
     pub slack_ns: Option<f64>,
     /// Least hold slack of the clock, in nanoseconds.
     pub hold_ns: Option<f64>,
     /// Number of path ends that miss setup, hold or pulse width.
     pub failing: Option<f64>,
-    /// Highest frequency by its register paths, in MHz.
+    /// Highest frequency that the clock's register paths permit, in MHz.
     pub fmax_mhz: Option<f64>,
-    /// Highest frequency that the clock network allows too, in MHz.
+    /// Highest frequency that both the register paths and the clock network permit, in MHz.
     pub restricted_fmax_mhz: Option<f64>,
 }
 
-/// Figures of one stage of a build. `None` is a figure that the reports do not state; it is never zero.
+/// Figures of one stage of a build. A figure is `None` if the reports do not state the figure; `None` never represents
+/// zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BuildRow {
-    /// Path of the reports, relative to the given folder.
+    /// Path of the reports: the name of the given folder, then the path within that folder.
     pub run: String,
     /// Name of the tool.
     pub tool: &'static str,
@@ -135,7 +136,7 @@ pub struct BuildRow {
     pub failing: Option<f64>,
     /// Highest frequency of the clock by its register paths, in MHz.
     pub fmax_mhz: Option<f64>,
-    /// Highest frequency of the clock that its network allows too, in MHz (Intel).
+    /// Highest frequency that both the register paths and the network of the clock permit, in MHz (Intel).
     pub restricted_fmax_mhz: Option<f64>,
     /// Total power, in watts.
     pub power_w: Option<f64>,
@@ -253,7 +254,8 @@ impl BuildRow {
         }
     }
 
-    /// Copies the figures of the clock with the least slack. Virtual clocks are ignored, as they clock no register.
+    /// Copies the figures of the clock with the least slack or, if no clock has a slack, with the lowest Fmax. Virtual
+    /// clocks are ignored, as they clock no register.
     fn choose_clock(&mut self) {
         let is_real = |clock: &&ClockFigures| clock.kind.as_deref() != Some("virtual");
         let with_slack = self.clocks.iter().filter(is_real).filter_map(|clock| Some((clock.slack_ns?, clock)));
@@ -282,7 +284,7 @@ impl BuildRow {
         for clock in &mut self.clocks {
             clock.fmax_mhz = clock.fmax_mhz.or(fmax(clock.period_ns, clock.slack_ns));
         }
-        // The slack of an HLS estimate is not a slack of paths.
+        // An HLS report only estimates Fmax, so no slack of paths is derived from that Fmax.
         if self.tool != "hls" {
             let by_clock = self.period_ns.zip(self.fmax_mhz.filter(|mhz| *mhz > 0.0));
             self.slack_ns = self.slack_ns.or(by_clock.map(|(period, mhz)| period - 1000.0 / mhz));

@@ -1,8 +1,8 @@
 //! Self-checking testbenches for one or more modules.
 //!
-//! The testbenches in all three languages read the same files of rows ([`Bench::rows`]) and print the same lines (see
-//! [`super::compare`]). [`super::cycles`] decides the events of each cycle. Each module is a separate *lane*, so that
-//! many small modules share one compilation and one run of a simulator.
+//! The testbenches in all three languages read the same files, with one row per cycle ([`Bench::rows`]), and print the
+//! same lines (see [`super::compare`]). [`super::cycles`] decides the events of each cycle. Each module is a separate
+//! *lane*, so that many small modules share one compilation and one run of a simulator.
 
 use super::compare::{Report, read_report};
 use super::cycles::{Bits, Cycles, Field};
@@ -15,7 +15,7 @@ use askama::Template;
 /// Maximum number of mismatches that a lane prints; further ones are only counted.
 pub const SHOWN: usize = 20;
 
-/// A testbench for these modules; the order of modules is the order of lanes.
+/// A testbench for one or more modules, with one lane for each module.
 #[derive(Clone, Copy, Debug)]
 pub struct Bench<'a> {
     /// One run for each module.
@@ -30,7 +30,7 @@ struct Connection {
     signal: String,
 }
 
-/// An element of the model in a row.
+/// Bit range of a model's input or output element in a row.
 pub(super) struct Shown {
     /// Name without characters that end a string literal in any of the languages.
     pub(super) name: String,
@@ -66,7 +66,7 @@ struct Lane {
     index: usize,
     /// Number of rows of the lane's file.
     rows: usize,
-    /// Number of rows that compare data.
+    /// Number of rows whose output data is compared.
     compared: usize,
     /// Input elements of at least one bit.
     inputs: Vec<Shown>,
@@ -137,7 +137,8 @@ struct VerilatorBench {
 struct Style {
     range: fn(u32, u32) -> String,
     bit: fn(u32) -> String,
-    /// Appended to the names of stimulus and response: lanes of the wrapper share one scope.
+    /// `true` if the lane's index is appended to the names of stimulus and response: lanes of the wrapper share one
+    /// scope.
     suffix: bool,
 }
 

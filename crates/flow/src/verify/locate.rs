@@ -41,8 +41,8 @@ impl fmt::Display for DifferingSignal {
 /// Returns the first signal in which a dump differs from the netlist; `None` if no signal differs.
 ///
 /// `run` is the simulated run. The clock is low for one nanosecond and high for one nanosecond in each row, as in all
-/// testbenches of this module. Signals that do not yet depend on the run alone, because the pipeline is not filled up
-/// to their stage, are ignored.
+/// testbenches of this module. A signal is ignored until the pipeline is filled up to the signal's stage, as
+/// the signal's value until then depends on cycles before the run.
 ///
 /// # Errors
 /// Errors of reading the dump.
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn the_first_wrong_net_is_named() {
         let netlist = netlist(0);
-        // In the second row v2 is 9 instead of 11, and v3 follows.
+        // In the second row v2 is 9 instead of 11, and v3, which depends on v2, is wrong too.
         let dump = "$timescale\n\t1ps\n$end\n$scope module dut $end\n$var wire 5 ! v2 [4:0] $end\n\
                     $var wire 6 \" V3[5:0] $end\n$upscope $end\n$enddefinitions $end\n\
                     #0\nb111 !\nb1010 \"\n#2000\nb1001 !\nb1110 \"\n#3000\nb0 !\n";

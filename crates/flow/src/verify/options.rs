@@ -12,11 +12,11 @@ use std::path::PathBuf;
 pub struct SampleOptions {
     /// File of the inputs.
     pub input: Option<PathBuf>,
-    /// Array of that file, if it is an npz file.
+    /// Name of the array in the input file, if the input file is an npz file.
     pub array: Option<String>,
     /// File of the expected outputs.
     pub expect: Option<PathBuf>,
-    /// Array of that file, if it is an npz file.
+    /// Name of the array in the file of expected outputs, if that file is an npz file.
     pub expect_array: Option<String>,
     /// `true` if both files contain raw integer values.
     pub codes: bool,
@@ -45,7 +45,7 @@ impl SampleOptions {
     /// Returns the files with samples; `None` if no file is named.
     ///
     /// # Errors
-    /// Options that have no effect.
+    /// If an option has no effect: `codes` without a file, or an array name for a state machine.
     pub fn files(&self, is_machine: bool) -> Result<Option<Files<'_>>, Diagnostic> {
         let refuse = |flag: &str, why: &str, help: &str| {
             let error = Diagnostic::error("E1011", Place::Flag(flag.into()), format!("{flag} {why}"));
@@ -89,7 +89,7 @@ pub struct SimulationOptions {
     pub vhdl_standard: String,
     /// Folder in which RTL, testbench, vectors and logs are kept.
     pub keep: Option<PathBuf>,
-    /// `true` if waveforms are written into that folder.
+    /// `true` if waveforms are written into the folder [`SimulationOptions::keep`].
     pub vcd: bool,
     /// Time limit of a simulation, in seconds.
     pub timeout: u64,
@@ -170,7 +170,8 @@ impl SimulationOptions {
         result.map_err(|expected| invalid(name, value, expected))
     }
 
-    /// Returns the errors of options that exclude or require each other; the command line's parser has the same rules.
+    /// Returns an error for each option that requires another, missing option; the command line's parser has the same
+    /// rules.
     pub fn conflicts(&self) -> Vec<Diagnostic> {
         let requires = |flag: &str, other: &str| {
             Diagnostic::error("E1011", Place::Flag(flag.into()), format!("{flag} requires {other}"))

@@ -24,7 +24,7 @@ pub struct Check<'a> {
     pub language: Language,
     /// VHDL revision for simulators with such an option (`93` or `08`).
     pub vhdl_standard: &'a str,
-    /// The run.
+    /// The simulated cycles with the expected outputs.
     pub cycles: &'a Cycles,
     /// `true` if a value change dump of the whole run is written.
     pub vcd: bool,
@@ -33,7 +33,7 @@ pub struct Check<'a> {
 /// Result of a simulation.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The comparison.
+    /// Comparison of the simulated outputs with the expected outputs.
     pub report: Report,
     /// Origin of the first difference, if there is one.
     pub origin: Option<Origin>,

@@ -43,7 +43,8 @@ impl Dyadic {
         Ok(Dyadic::Big(Box::new(big)))
     }
 
-    /// Returns the value of a short literal with a point or of an integer; `None` if the fast path is not exact.
+    /// Returns the value of a short literal, with or without a decimal point; `None` if the fast path does not compute
+    /// the nearest double.
     pub(super) fn from_short(short: Short, is_integer: bool) -> Option<Dyadic> {
         if is_integer { Some(Dyadic::small(short.integer(), 0)) } else { f64_of_short(short).map(Dyadic::from_f64) }
     }

@@ -56,14 +56,16 @@ pub(super) struct Reader<'l, R: Read> {
     version: Option<i64>,
     unknown_keys: Vec<String>,
     frame: Frame,
-    /// The finished stages of a pipeline, and the index of the current one.
+    /// The finished stages of a pipeline; `None` for a single model.
     stages: Option<Vec<Model>>,
+    /// Index of the current stage of a pipeline.
     stage: Option<usize>,
-    /// Number of operations of the earlier stages, and of table entries of all stages so far, which count towards the
-    /// limits.
+    /// Number of operations of the earlier stages, which count towards the limit.
     earlier_ops: usize,
+    /// Number of table entries of all stages so far, which count towards the limit.
     table_entries: u64,
-    /// Index and opcode of the first record of a file without a header whose opcode differs between versions.
+    /// Index and opcode of the first record whose opcode has different semantics in different versions; only for a file
+    /// without a header.
     pub(super) ambiguous_opcode: Option<(usize, i64)>,
     pub(super) draft: Draft,
 }
@@ -88,8 +90,9 @@ pub(super) struct Draft {
     pub(super) negations: Negations,
     /// Index of each record at which the layout changes, and the new layout.
     layouts: Vec<(usize, Layout)>,
-    /// The first quantise operations without and with a relative shift, which distinguish version 3 from version 4.
+    /// Indices of the first quantise operations without a relative shift, which version 4 does not permit.
     pub(super) quantise_without_shift: Vec<usize>,
+    /// Indices of the first quantise operations with a relative shift, which version 3 does not permit.
     pub(super) quantise_with_shift: Vec<usize>,
 }
 

@@ -37,7 +37,7 @@ impl Cursor<'_> {
         Diagnostic::error("E0150", place, message).with_help("the file is truncated: copy it again").into()
     }
 
-    /// Reads a number of items of `size` bytes each, and checks that the file has as many bytes left.
+    /// Reads the count of items of at least `size` bytes each, and checks that the items fit into the remaining bytes.
     fn count(&mut self, size: usize) -> Result<usize, Diagnostics> {
         let n = u32::from_le_bytes(self.take()?) as usize;
         if n.saturating_mul(size) > self.all.len() - self.pos {
@@ -203,7 +203,7 @@ pub(in super::super) fn read(
     assembly.finish(outputs, op_byte, port_byte).map(|model| (model, Diagnostics::default()))
 }
 
-/// Returns the properties of a program that the narrow fields cannot represent.
+/// Returns an error for each property of a program that the fields of byte code version 4 cannot represent.
 pub(in super::super) fn unrepresentable(model: &Model) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, Node { op, .. }) in model.nodes().iter().enumerate() {

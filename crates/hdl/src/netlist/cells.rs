@@ -62,8 +62,9 @@ pub(super) struct Pattern {
     order: Vec<NodeId>,
     /// Signals that have registers.
     states: Vec<SignalId>,
-    /// Port names with their signals.
+    /// Signals of the input ports.
     pub(super) inputs: Vec<SignalId>,
+    /// Signals of the output ports.
     pub(super) outputs: Vec<SignalId>,
 }
 

@@ -21,8 +21,9 @@ use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Maximum number of iterations of all loops in a file, and maximum depth of calls.
+/// Maximum number of iterations of all loops in a file.
 const MAX_ITERATIONS: u32 = 2_000_000;
+/// Maximum nesting depth of calls of functions and tasks.
 const MAX_CALLS: u32 = 64;
 
 /// Bounds of a vector or memory.
@@ -115,7 +116,7 @@ struct Elab<'a> {
     rtl: Rtl,
     scopes: Vec<Scope<'a>>,
     memories: Vec<Memory>,
-    /// Words of all memories.
+    /// Number of words of all memories.
     words: u64,
     /// Names that the current module assigns outside of `initial` blocks.
     written: FxHashSet<Sym>,
@@ -140,9 +141,9 @@ struct Elab<'a> {
     integers: Vec<SignalId>,
     /// Nets, which no process assigns.
     nets: FxHashSet<SignalId>,
-    /// Signals that clocked processes assign with `=`, with the byte offset of the process. The next field has the
-    /// signals that clocked processes read, with the byte offset of the process and the expression.
+    /// Signals that clocked processes assign with `=`, with the byte offset of the process.
     immediate: Vec<(SignalId, u32)>,
+    /// Signals that clocked processes read, with the byte offset of the process and the reading expression.
     sampled: Vec<(SignalId, u32, ExprId)>,
 }
 
@@ -306,7 +307,8 @@ impl<'a> Elab<'a> {
         None
     }
 
-    /// Returns the function with this name. Within a function, its name denotes the result instead.
+    /// Returns the function with this name. Other objects of this name are ignored, such as the result variable in the
+    /// body of the function.
     fn function(&self, scope: usize, sym: Sym) -> Option<&'a Function> {
         let mut at = Some(scope);
         while let Some(s) = at {
@@ -447,6 +449,6 @@ struct Target {
     dynamic: Option<(NodeId, bool)>,
     /// Width of the vector; of one word, if the target is a word at a computed address.
     whole: u32,
-    /// Selects that lead to that word.
+    /// Dimensions of the word's address, if the target is a word at a computed address.
     steps: Vec<Step>,
 }

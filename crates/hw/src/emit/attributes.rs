@@ -1,4 +1,4 @@
-//! Synthesis attributes, which do not affect behaviour: shift registers, multipliers and names.
+//! Synthesis attributes, which do not affect behaviour: shift registers, tables, multipliers and names.
 //!
 //! Vivado and Quartus have different attributes, so the files contain both; each tool reads its own, and yosys reads
 //! Vivado's `keep`. In VHDL an attribute has one type for all tools: Vivado's `keep` is a string, so Quartus gets

@@ -1,10 +1,10 @@
 //! Code generator for Verilog-2001, and the parts that SystemVerilog shares ([`super::system_verilog`]).
 //!
-//! The generated subset is small, so that all tools and readers interpret it in the same way. Nets are unsigned.
-//! Explicit slices, concatenations and replications extend the operands of an operator to the width of its result. The
-//! only signed expressions are the operands of a signed product: `$signed({{n{msb}}, x})` of the width of the product,
-//! which synthesis reduces to a multiplier of the original widths. A table is a function with a single `case`, or a
-//! memory with initial contents if BRAM is requested.
+//! The generated subset is small, so that all tools and readers interpret it in the same way. Nets of Verilog-2001 are
+//! unsigned. Explicit slices, concatenations and replications extend the operands of an operator to the width of its
+//! result. The only signed expressions are the operands of signed comparisons and products. An operand of a product is
+//! `$signed({{n{msb}}, x})` of the width of the product; synthesis reduces the product to a multiplier of the original
+//! widths. A table is a function with a single `case`, or a memory with initial contents if BRAM is requested.
 
 use super::Options;
 use super::attributes::Requests;
@@ -375,8 +375,9 @@ impl<'a> GroupView<'a, Verilog> {
         self.registers().any(|register| register.has_initial_value())
     }
 
-    /// Returns the keyword of the process. A variable that is assigned in `always_ff` must have no other driver such as
-    /// an `initial` block (IEEE 1800-2017, 9.2.2.4), and Verilator warns about initial values in declarations.
+    /// Returns the keyword of the process: `always_ff` in SystemVerilog for registers without initial values, otherwise
+    /// `always`. A variable that is assigned in `always_ff` must have no other driver such as an `initial` block (IEEE
+    /// 1800-2017, 9.2.2.4), and Verilator warns about initial values in declarations.
     fn always(&self) -> &'static str {
         let is_system = self.module.view.dialect.is_system();
         if is_system && !self.has_initial_values() { "always_ff" } else { "always" }

@@ -452,7 +452,7 @@ impl Draft {
         }
     }
 
-    /// Returns the operand of the net that computes these runs.
+    /// Returns one operand of the net that computes these runs; `side` selects the operand of each run.
     fn gather(&mut self, sources: &[Source], side: impl Fn(Piece, Piece) -> Piece) -> Wiring {
         self.pool.open();
         for source in sources {

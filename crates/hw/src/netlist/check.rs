@@ -337,7 +337,8 @@ impl Seen {
     }
 }
 
-/// Returns `true` if wiring is a range of the pool, refers to existing bits only, and has its declared width.
+/// Returns `true` if wiring is a range of the netlist's pieces, refers to existing bits only, and has its declared
+/// width.
 fn is_inside(netlist: &Netlist, wiring: Wiring) -> bool {
     let Some(end) = wiring.start.checked_add(wiring.len) else { return false };
     let Some(pieces) = netlist.pieces.get(wiring.start as usize..end as usize) else { return false };
@@ -469,7 +470,7 @@ mod tests {
     #[test]
     fn paths_of_different_length_are_seen() {
         let found = broken(|n| {
-            // One operand of the sum comes from the input, the other one from the register.
+            // Adds an `and` of an input and the registered sum, so that paths with 0 and 1 registers meet.
             let Cell::Add { a, b: _ } = n.nets[2].cell else { panic!("{:?}", n.nets[2]) };
             let Cell::Register { d, .. } = n.nets[3].cell else { panic!("{:?}", n.nets[3]) };
             let driver = n.ports[2].driver.expect("driven");

@@ -30,7 +30,7 @@ pub(super) struct Describer<'a> {
     memories: FxHashMap<u32, u32>,
     /// Names of operations in the source, by origin.
     labels: FxHashMap<u32, String>,
-    /// Numbers of the operations in names, by origin; empty if the numbers equal the origins.
+    /// Number that the name of an operation contains, by origin; empty if the numbers equal the origins.
     numbers: Vec<u32>,
     /// `true` if comments state the number of an input.
     numbers_inputs: bool,
@@ -172,7 +172,7 @@ impl<'a> Describer<'a> {
         self.push_repetition(id);
     }
 
-    /// Appends the number of an operation among those of its origin, from the second one on.
+    /// Appends the position of an operation among the operations with the same origin, unless it is the first one.
     fn push_repetition(&mut self, id: ValueId) {
         if let Some(count) = repetition(&self.repeated, id.index()) {
             self.text.push('_');
@@ -308,7 +308,7 @@ impl<'a> Describer<'a> {
             // Removes the space after the noun.
             Op::Input { .. } => _ = self.text.pop(),
             Op::Const { value } => self.push_real(value, node.interval.frac),
-            // The number of a table would change with every table inserted before it.
+            // Comments omit the number of a table, because it changes with every table inserted before it.
             Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } | Op::Lookup { x, .. } => self.push_short(*x),
             Op::Quantise { x, shift } => self.push_scaled(*x, *shift),
             Op::Add { a, b, shift } => self.push_two(*a, " + ", *b, *shift),
@@ -491,12 +491,14 @@ fn repeated_origins(model: &Model) -> Vec<u32> {
         .collect()
 }
 
-/// Returns the position of an operation among those with its origin, from 2 on, which is the suffix of its name.
+/// Returns the suffix of an operation's name: its position among the operations with the same origin, counted from 1.
+/// Returns `None` for the first of these operations, whose name has no suffix.
 fn repetition(repeated: &[u32], index: usize) -> Option<u64> {
     repeated.get(index).filter(|&&earlier| earlier > 0).map(|&earlier| u64::from(earlier) + 1)
 }
 
-/// Returns the names, or their prefixes, of the signals of each operation's value in RTL of a program without labels.
+/// Returns one string per operation: the common prefix of the names of its signals in the RTL file of a program without
+/// labels.
 pub fn stems(model: &Model) -> Vec<String> {
     let repeated = repeated_origins(model);
     let stem = |(index, node): (usize, &alir_core::ir::Node)| match repetition(&repeated, index) {

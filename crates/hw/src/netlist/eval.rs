@@ -188,8 +188,8 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Applies inputs as raw integer values, evaluates one clock edge if the module has a clock, and returns the
-    /// outputs. With a latency of `n` cycles, the `n`-th call, counted from the call with the inputs, returns their
-    /// result.
+    /// outputs. With a latency of `n` cycles, the `n`-th call returns the result of these inputs; this call is the
+    /// first. With latency 0, this call returns the result.
     ///
     /// # Panics
     /// If the number of values differs from the number of input elements.

@@ -126,7 +126,7 @@ fn simulated_and_asked(model: &Model, interval: u32, engine: Engine, seed: u64) 
         assert_eq!(check(&reused.program, plan), Ok(()));
     }
     assert_eq!(hardware.netlist.interface.initiation_interval, interval);
-    // The logic of all cycles of a sample, unrolled, is equal to the model after each pass.
+    // After each pass, the unrolled logic of all cycles of a sample is equal to the model.
     let unrolled = reused.unrolled(&spec);
     if let Some(plan) = reused.fold() {
         // Bit-serial results are not operations on whole values, so the plan may have no unrolled models.
@@ -187,13 +187,13 @@ fn random_programs_are_computed_exactly_at_every_interval() {
         let interval = [2, 3, 4, 5, 7, 8, 16, 25, 33, 64][(seed % 10) as usize];
         is_built_and_proved(&model, interval, Engine::Auto, seed);
     }
-    // Wide types with bits that are copies of the sign, which can only be derived from intervals.
+    // A model with wide types; only intervals show that some bits of the types are copies of the sign.
     let (model, interval) = any(5057);
     assert!(is_built_and_proved(&model, interval, Engine::Mixed, 5057));
 }
 
 /// Checks that testbenches keep a sample on the ports for `input_hold` cycles, and that a simulation with a shorter
-/// `input_hold` differs.
+/// `input_hold` differs from the model.
 #[test]
 fn held_inputs_must_stay() {
     let mut found = 0;

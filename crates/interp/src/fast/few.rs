@@ -20,11 +20,11 @@ pub(in super::super) const FEW: usize = 32;
 /// Largest width of a value in bits.
 const WIDEST: u32 = 62;
 
-/// Raw integer values of one value, one for each sample.
+/// Raw integer values of one operation's result, one per sample.
 type Lanes = [i64; LANES];
 
 /// Evaluates raw integer values of the input port, one row per sample, as [`super::Runner::run_exact`] does. Returns
-/// `None` if some value or intermediate does not fit 64 bits.
+/// `None` if some value or intermediate is too wide for this module.
 ///
 /// # Panics
 /// If the rows do not have the lengths of the ports, or the numbers of rows differ.
@@ -107,7 +107,7 @@ fn wrap(lanes: Lanes, kif: Kif) -> Lanes {
     }
 }
 
-/// Returns a number of `width` ones, at most 63.
+/// Returns a mask of the low `width` bits; `width` is at most 63.
 fn ones(width: u32) -> i64 {
     (1 << width) - 1
 }
@@ -117,12 +117,13 @@ fn zip(a: Lanes, b: Lanes, f: impl Fn(i64, i64) -> i64) -> Lanes {
 }
 
 /// Returns the operands aligned to the largest number of fractional bits, and this number. Returns `None` if the
-/// alignment drops bits that are needed after the final shift to `out` fractional bits; `2^spare` aligned operands can
-/// be added.
+/// alignment drops bits that are needed after the final shift to `out` fractional bits, including the `spare`
+/// additional bits of a sum of `2^spare` aligned operands.
 fn common<const N: usize>(operands: [Operand; N], out: i64, spare: u32) -> Option<([Lanes; N], i64)> {
     let finest = operands.iter().map(|o| o.frac).max()?;
     let fits = |o: &Operand| finest - o.frac <= i64::from(WIDEST.saturating_sub(o.width + spare));
-    // For left shifts, arithmetic is modulo 2^64, which is more than the width of any type.
+    // If the final shift is to the left, alignment may drop high bits: arithmetic is modulo 2^64, and each result type
+    // has fewer than 64 bits.
     (finest <= out || operands.iter().all(fits)).then(|| (operands.map(|o| shift(o.lanes, finest - o.frac)), finest))
 }
 

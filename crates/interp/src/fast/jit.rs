@@ -1,4 +1,4 @@
-//! Machine code for the straight parts of a program: vector instructions with values in registers.
+//! Machine code for a program: vector instructions with values in registers.
 //!
 //! The loops of [`super::kernels`] need a call for every operation, and two loads and a store for every vector. Machine
 //! code evaluates the whole program for a group of samples, with one or two instructions for each operation and
@@ -10,12 +10,12 @@
 //! constants, the loop around a part. A [`Target`] provides the instructions: [`Avx512`] or [`Avx2`].
 //!
 //! Kernels compute the instructions that a target does not support (some lookups, lanes of 128 bits, wide integers).
-//! The program is split at these instructions, and the arena stores the values that cross a split. So every program is
-//! supported, and the kernels are the reference that defines correct results.
+//! These instructions split the program into straight parts, and the arena stores the values that more than one part
+//! uses. So every program is supported, and the kernels are the reference that defines correct results.
 //!
 //! This module uses `unsafe` to make memory executable and to call the code. The call is sound because the code
-//! consists only of instructions of a checked [`Code`], and accesses only the arena (at offsets of the allocator that
-//! the kernels use, too), its own spill area, and its own constants (see [`MachineCode::run`]).
+//! consists only of instructions of a checked [`Code`], and accesses only the arena (at the register offsets that the
+//! kernels use, too), its own spill area, and its own constants (see [`MachineCode::run`]).
 
 mod avx2;
 mod avx512;

@@ -115,7 +115,7 @@ pub struct PlanOptions {
     /// Instruction set; `None` for the set named by the environment variable `ALIR2HDL_INSTRUCTION_SET` (see
     /// [`InstructionSet::from_name`]), or else the best set of this computer. The best set replaces an unavailable set.
     pub instruction_set: Option<InstructionSet>,
-    /// Number of samples in a block; `None` for a number for which the arena fits the cache.
+    /// Number of samples in a block; `None` selects a number for which the arena fits the cache.
     pub block: Option<usize>,
 }
 
@@ -135,7 +135,7 @@ pub struct PlanOptions {
 /// let model = b.finish().unwrap();
 ///
 /// let plan = Plan::new(&model, PlanOptions::default());
-/// // Three samples of two inputs, one row a sample; three rows of one output.
+/// // Three samples of two inputs, one row per sample; three rows of one output.
 /// let inputs = [1.0, 0.25, -0.5, 1.75, 0.3, -2.0];
 /// let mut outputs = [0.0; 3];
 /// plan.run(&inputs, &mut outputs).unwrap();
@@ -187,7 +187,7 @@ pub(super) struct Layout {
 
 /// Part of the work on a block; stages run in order.
 pub(super) enum Stage {
-    /// Steps of kernels.
+    /// Range of steps that kernels execute.
     Steps(Range<usize>),
     /// An instruction that is computed one sample at a time.
     Wide(Ins),
@@ -253,7 +253,7 @@ impl Plan {
         }
     }
 
-    /// Returns the layout for a runner with `samples` samples in total, past and requested.
+    /// Returns the layout for a runner; `samples` is the number of samples evaluated so far plus those of this call.
     pub(super) fn layout(&self, samples: usize) -> &Layout {
         /// Minimum number of samples for which compilation saves time.
         const MANY: usize = 512;
@@ -304,8 +304,8 @@ impl Plan {
         (0..self.n_inputs).filter(|&k| !read[k]).collect()
     }
 
-    /// Number of samples that is recommended for a call, like its multiples: blocks are full, and the fixed cost of a
-    /// call is negligible.
+    /// Recommended number of samples in a call. With this number or a multiple of it, blocks are full, and the fixed
+    /// cost of a call is negligible.
     pub const CHUNK: usize = 128;
 
     /// Runs the program on real numbers. For each sample, `inputs` has a row with one number per input element, and

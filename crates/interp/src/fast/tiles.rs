@@ -140,7 +140,7 @@ impl Runner<'_> {
         let Some(reg) = reg else { return Lanes::None };
         let (plan, offset) = (self.plan, self.layout.offsets[reg as usize]);
         let exec = self.exec();
-        // SAFETY: a register of this lane has a slot at this offset; the tile is responsible for uses of the pointer.
+        // SAFETY: a register of this lane has a slot at this offset; code that uses the pointer bounds its accesses.
         unsafe {
             match plan.code.lanes[reg as usize] {
                 Lane::B1 => Lanes::B1(exec.slot_mut(offset).as_mut_ptr()),
@@ -260,7 +260,7 @@ impl Lanes {
     /// (`zero`) or by their signs; a missing lane returns zeros.
     ///
     /// # Safety
-    /// The codes exist, and the processor has AVX2.
+    /// The column has eight raw integer values from `row` on, and the processor has AVX2.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) unsafe fn codes(self, row: usize, zero: bool) -> __m256i {
@@ -352,8 +352,8 @@ fn odd_columns(least: __m256i) -> u8 {
 /// Converts `rows` rows (a multiple of [`TILE`]) of `stride` doubles from `first` on, and stores them to `lanes`.
 /// Returns a mask of the columns of the tile with a number that needs the slow path.
 ///
+/// # Safety
 /// `first` begins `rows` rows of `stride` doubles, of which the tile's columns are read; each of `lanes` has room for
-/// `rows` codes. The processor has AVX-512 (F, BW, DQ, VL).
 /// `rows` codes. The processor has AVX-512 (F, BW, DQ, VL).
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &InputTile, lanes: &[Lanes; 8]) -> u8 {
@@ -454,7 +454,7 @@ pub(super) fn written(tile: &OutputTile) -> u8 {
 }
 
 /// Reverse of [`load`]: multiplies the integers of `lanes` by the scale of their column, and stores them to the tile's
-/// columns of rows of `stride` doubles. Columns with `zero` are zero-extended (not those of 32 bits).
+/// columns of rows of `stride` doubles. Columns of 8 or 16 bits with `zero` are zero-extended.
 ///
 /// # Safety
 /// As [`load`], but `first` is written and the lanes are read.

@@ -42,7 +42,8 @@ impl Numbers {
 }
 
 impl Array {
-    /// Reads an npy file of at most `max_elements` elements and `max_axes` axes, after which the file must end.
+    /// Reads an npy file with an array of at most `max_elements` elements and `max_axes` axes. No bytes may follow the
+    /// array.
     ///
     /// # Errors
     /// The reason.

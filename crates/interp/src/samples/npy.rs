@@ -59,7 +59,7 @@ pub(super) fn header_length(prefix: &[u8; PREFIX]) -> Result<usize, String> {
     Ok((start + length).max(PREFIX))
 }
 
-/// Parses the whole header, of as many bytes as [`header_length`] returned.
+/// Parses the whole header. The length of `header` is the result of [`header_length`].
 ///
 /// # Errors
 /// If the dictionary is malformed, or the elements have an unsupported type.

@@ -1,9 +1,9 @@
 //! Lossless parser for decimal numbers in samples from all sources (CSV, Python).
 //!
-//! If a float64 prints as a given text (with a point or an exponent, and with as many digits), the text denotes this
-//! float64: `0.1` is the float64 nearest to a tenth. All other texts denote exactly their decimal value: integers of
-//! any size (`9007199254740993`), more digits than a float64 has, and numbers too large or too small for a float64
-//! (`1e400`).
+//! A text with a point or an exponent denotes the nearest float64 if this float64, printed with the number of digits in
+//! the text, has the same digits: `0.1` is the float64 nearest to a tenth. All other texts denote exactly their decimal
+//! value: integers of any size (`9007199254740993`), more digits than a float64 has, and numbers too large or too small
+//! for a float64 (`1e400`).
 
 use super::Port;
 use alir_core::num::wrap;
@@ -129,7 +129,7 @@ impl Number {
         let fives = BigInt::from(5).pow(exponent.unsigned_abs());
         let up = i64::from(exponent) + port.frac;
         let (num, den) = if exponent >= 0 { (digits * fives, BigInt::from(1)) } else { (digits.clone(), fives) };
-        // Bits above the type are dropped, so a larger left shift of an integer results in zero.
+        // Bits above the type are dropped, so a left shift of an integer by at least the width results in zero.
         if up >= i64::from(port.kif.width()) && den == BigInt::from(1) {
             return Some(BigInt::ZERO);
         }
@@ -172,7 +172,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// Returns `true` if a positive float64, printed with as many digits, is `digits * 10^last`.
+/// Returns `true` if a positive float64, printed with the number of digits in `digits`, is `digits * 10^last`.
 fn prints_as(x: f64, digits: &str, last: i64) -> bool {
     let printed = format!("{x:.*e}", digits.len() - 1);
     let Some((mantissa, exponent)) = printed.split_once('e') else { return false };

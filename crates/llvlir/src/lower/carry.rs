@@ -63,7 +63,8 @@ impl Carries {
 }
 
 impl Lowering<'_> {
-    /// Builds a sum or difference; it is unsigned and one bit wider if its carry is used.
+    /// Returns the `width` low bits of a sum or difference. If its carry is used, the operands are unsigned, and an
+    /// exact sum is recorded for [`Lowering::carry`].
     pub(super) fn carrying(&mut self, op: &Operation, lane: Lane, width: u32, operands: &mut [Operand]) -> ValueId {
         let program = self.program;
         let used = op.result().filter(|(_, result)| self.carries.used.contains(result)).zip(pair(program, op));

@@ -396,7 +396,7 @@ impl Logic {
         self.push(op, out.min.to_big(), out.max.to_big())
     }
 
-    /// Returns the largest number of a value as an index; `None` if it exceeds the range of indices.
+    /// Returns the largest number that a value may have, as an index; `None` if this number is not a `usize`.
     pub(super) fn top(&self, v: ValueId) -> Option<usize> {
         self.range(v).1.to_usize()
     }

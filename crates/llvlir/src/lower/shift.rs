@@ -12,7 +12,7 @@ fn index_bits(n: u32) -> u32 {
 }
 
 impl Lowering<'_> {
-    /// Shifts a bit pattern of `width` bits by a count of any size, all of whose bits are relevant.
+    /// Shifts a bit pattern of `width` bits by a count of any size, which is not reduced modulo the width.
     pub(super) fn shifted(&mut self, v: ValueId, width: u32, count: Operand, direction: Direction) -> ValueId {
         let mut v = match direction {
             Direction::RightSigned => self.logic.signed(v, width),
@@ -100,7 +100,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Shifts lanes by a variable number of places.
+    /// Shifts or rotates lanes by a variable number of places.
     pub(super) fn shifted_lanes(
         &mut self,
         a: &[ValueId],

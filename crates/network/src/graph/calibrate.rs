@@ -1,5 +1,5 @@
-//! Calibration (section 3 of the contract): derives the types of all buffers and weights from samples, so that the
-//! fixed-point network approximates the floating-point network.
+//! Calibration (section 3 of the contract, `docs/network.md`): derives the types of all buffers and weights from
+//! samples, so that the fixed-point network approximates the floating-point network.
 //!
 //! The search starts with the contract's baseline rule: each buffer is signed if any value is negative, has the fewest
 //! integer bits without overflow, and all other bits are fractional. Then the search moves the binary point of one
@@ -80,7 +80,7 @@ struct Types {
     tables: BTreeMap<String, Kif>,
 }
 
-/// Type that a move changes.
+/// Name of the type that a move of the search changes.
 #[derive(Clone, Debug)]
 enum Key {
     Buffer(String),
@@ -88,8 +88,8 @@ enum Key {
     Table(String),
 }
 
-/// Searches types for a network, and ignores its current types. The result file keeps the settings `nodes` of nodes
-/// (constants of norms). A sample is a row with the elements of all inputs.
+/// Searches types for a network, and ignores its current types. The result file keeps the constants of norms in the
+/// settings `nodes`. A sample is a row with the elements of all inputs.
 ///
 /// # Errors
 /// If a value is not finite.
@@ -104,7 +104,7 @@ pub fn calibrate(
     let baseline = search.baseline(bits);
     let all = search.errors(&baseline, samples.len());
     let found = search.improved(&baseline);
-    // Types that are better for a part of the samples are used only if they are better for all samples.
+    // The search runs on a part of the samples. Its types are used only if no output is worse over all samples.
     let errors = search.errors(&found, samples.len());
     let types = if errors.iter().zip(&all).all(|(x, y)| x <= y) { found } else { baseline };
     Ok(Calibration { file: search.file(&types, nodes), report: search.report(&types), baseline: all })
@@ -129,7 +129,7 @@ fn table_key(graph: &Graph, step: &Step) -> Option<String> {
 /// Returns the smallest number of integer bits `i` with `|x| < 2^i`.
 fn integer_bits(x: f64) -> i32 {
     let mut bits = x.abs().log2().floor() as i32 + 1;
-    // The logarithm is rounded, so the estimate may be too small.
+    // The logarithm is rounded, so the estimate may be too small or too large.
     while x.abs() >= 2f64.powi(bits) {
         bits += 1;
     }
@@ -221,7 +221,7 @@ impl<'a> Search<'a> {
         slots.map(|(slot, record)| (self.program.names[slot].name.as_str(), record)).collect()
     }
 
-    /// Returns `true` if the slot has ids, whose type follows from the number of rows.
+    /// Returns `true` if the slot contains the row indices of an embedding. The number of rows determines their type.
     fn is_id(&self, slot: usize) -> bool {
         self.program
             .steps
@@ -269,7 +269,8 @@ impl<'a> Search<'a> {
         self.with_biases(types)
     }
 
-    /// Sets the types of biases: the step of the sum, and integer bits for both operands.
+    /// Sets the types of biases: the fractional bits of the sum, and one integer bit more than the range of the bias
+    /// needs.
     fn with_biases(&self, mut types: Types) -> Types {
         types.biases.clear();
         for step in &self.program.steps {

@@ -1,4 +1,5 @@
-//! Reference evaluator of a network: section 2 of the contract, line by line, in exact rational numbers.
+//! Reference evaluator of a network: section 2 of the contract (`docs/network.md`), line by line, in exact rational
+//! numbers.
 //!
 //! The evaluator is slow and plain, and uses no lowering. All other implementations are checked against it.
 
@@ -189,8 +190,8 @@ impl Golden {
         }
     }
 
-    /// Returns an entry of a table. An entry that cannot be decided is refused when the program is checked; it would be
-    /// zero.
+    /// Returns an entry of a table. Returns zero for an entry that cannot be decided; the check of the network rejects
+    /// such entries beforehand.
     fn table(&self, function: &TableFunction, x: &Rational, quantiser: Quantiser) -> Rational {
         let mut tables = self.tables.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let key = (function.clone(), quantiser, x.clone());

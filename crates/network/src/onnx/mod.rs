@@ -33,7 +33,7 @@ use kernel::Kernel;
 use std::path::Path;
 use tensor::Tensor;
 
-/// Problem of a file, or of the request for it.
+/// Reason why a file, or an option for reading it, is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Place of the problem: `graph.input`, `node NAME (OP)`, `node INDEX (OP)`; empty for the file as a whole.
@@ -124,7 +124,7 @@ pub struct Value {
     pub source: ValueSource,
     /// Function whose arguments are the elements: the quantiser that follows applies the function.
     pub pending: Option<Function>,
-    /// Record of the quantisation file that defines the type of these arguments.
+    /// Record of the quantisation file that defines the type of the elements.
     pub record: Option<RecordType>,
     /// Index of the last step that reads the tensor.
     last_use: Option<usize>,
@@ -196,7 +196,7 @@ impl Size {
     /// A weight of `B` bits needs `max(1, (B + 1) / 3)` adders.
     pub fn adders(&self) -> u64 {
         let thirds: u128 = self.matrices.iter().map(|(_, weights, bits)| expected_thirds(*weights, *bits)).sum();
-        // A number of thirds has no ties.
+        // A multiple of 1/3 is never halfway between two integers.
         u64::try_from((thirds + 1) / 3).unwrap_or(u64::MAX)
     }
 

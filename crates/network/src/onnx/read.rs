@@ -24,7 +24,8 @@ const SMALL: usize = 256;
 /// Parses a network.
 ///
 /// # Errors
-/// Returns the invalid or unsupported parts of the file with their places, including all unsupported operators.
+/// Returns the invalid or unsupported parts of the file with their places, including up to 50 nodes with unsupported
+/// operators.
 pub fn read(bytes: &[u8], options: &Options<'_>) -> Result<Network, Vec<Refusal>> {
     read_with(bytes, options, &QuantFile::default())
 }
@@ -48,7 +49,7 @@ pub struct Structure {
     pub nodes: usize,
     /// Size of the matrices.
     pub size: Size,
-    /// Nodes without all of their records.
+    /// Nodes whose records in the quantisation file are missing or incomplete.
     pub missing: Vec<MissingRecords>,
 }
 
@@ -79,7 +80,7 @@ pub fn structure(bytes: &[u8], options: &Options<'_>, quant: &QuantFile) -> Resu
 /// Facts about a file that `info` prints, even if the file is not supported.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Number of nodes of each operator, and `true` if it is supported.
+    /// Number of nodes of each operator, and `true` if all of these nodes are supported.
     pub operators: BTreeMap<String, (usize, bool)>,
     /// Nodes in the order of the file.
     pub nodes: Vec<NodeSummary>,
@@ -300,7 +301,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Removes final nodes that preserve the order of the outputs: monotone functions and selections such as ArgMax.
+    /// Removes Softmax, LogSoftmax, ArgMax and TopK nodes at the output. The first input of such a node becomes the
+    /// output of the network.
     fn cut_off(&mut self) {
         let mut seen = BTreeSet::new();
         while let Some(&Origin::Node(index, _)) = self.origins.get(self.output) {
@@ -313,8 +315,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the nodes on which the output depends, in topological order; nodes that may be exchanged keep the order
-    /// of the file.
+    /// Returns the nodes on which the output depends, in topological order; independent nodes keep the order of the
+    /// file.
     fn order(&self) -> Result<Vec<usize>, Refusal> {
         let mut needed = BTreeSet::new();
         let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -448,7 +450,7 @@ impl<'a> Reader<'a> {
         Network { input, output, cut: self.cut, tensors, steps, size }
     }
 
-    /// Returns an error that names all unsupported operators.
+    /// Returns an error that names the nodes with unsupported operators, at most 50 of them.
     fn refuse_operators(&self) -> Result<(), Vec<Refusal>> {
         let bad = self.needed.iter().filter(|&&index| !operators::supported(&self.graph.node[index]));
         let refusals: Vec<Refusal> =
@@ -479,7 +481,7 @@ impl<'a> Reader<'a> {
         Ok(tensor)
     }
 
-    /// Adds a tensor that nodes of the file cannot reference by name.
+    /// Adds a tensor without registering its name.
     fn add(&mut self, name: &'a str, shape: Vec<usize>, state: State<'a>) -> Result<usize, String> {
         let count = tensor::elements(&shape).ok_or_else(|| format!("the shape {shape:?} is too large"))?;
         self.elements = self.elements.saturating_add(count);
@@ -551,7 +553,7 @@ impl<'a> Reader<'a> {
         self.tensors[output].bits = bits;
         let plan = Planned { node: index, resolved, inputs, output };
         if small && !varies || matches!(plan.resolved.result, Outcome::Value(_)) {
-            // An error of a constant fold is reported in the first step.
+            // The shapes of later nodes may depend on this value, so it is computed in the first step.
             self.build(plan, &mut Functions::new())?;
             return Ok(Vec::new());
         }
@@ -678,7 +680,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns `true` if a node may read minus infinity: it moves constants, or all its readers are Softmax nodes.
+    /// Returns `true` if a node may read minus infinity: a Softmax, an Add or Where whose readers are all Softmax
+    /// nodes, or a node that only moves constants.
     fn may_read_infinity(&self, index: usize) -> bool {
         let node = &self.graph.node[index];
         let moves = [
@@ -718,7 +721,8 @@ impl<'a> Reader<'a> {
         constants.filter_map(|&t| self.tensors[t].bits).next().unwrap_or(8)
     }
 
-    /// Returns the width in bits that a quantiser gives to the elements of a constant; moves preserve it.
+    /// Returns the width in bits that a quantiser gives to the elements of a constant. Nodes that only move elements
+    /// preserve this width.
     fn bits_of(&self, node: &NodeProto, inputs: &[Option<usize>]) -> Option<u32> {
         let known = |input: usize| match &self.tensors[(*inputs.get(input)?)?].state {
             State::Known(value) => value.single().and_then(|v| u32::try_from(v.numerator()).ok()),
@@ -734,8 +738,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the real function whose quantiser has not been reached yet; only moves are allowed between the two
-    /// nodes.
+    /// Returns the real function that a later quantiser applies to the result of the node; `None` without one. Between
+    /// the function and its quantiser, only nodes that move elements are allowed.
     fn pending(&self, node: &NodeProto, inputs: &[Option<usize>]) -> Result<Option<crate::function::Function>, String> {
         use crate::function::Function;
         let before: Vec<_> = inputs.iter().flatten().map(|&t| self.tensors[t].pending).collect();

@@ -3,7 +3,8 @@
 //! The program is built directly from the kernels, without code of the lowering. Every sum is one operation over the
 //! digits of its weights. A quantiser is a table of the reference evaluator's results for all integers, a count of
 //! comparisons with thresholds that the reference evaluator determines, or the floor of a sum or quotient, as section 1
-//! defines rounding. Tests compare the reference evaluator with this program and with the lowering.
+//! of `docs/network.md` defines rounding. Tests compare the reference evaluator with this program and with the
+//! lowering.
 
 use super::front::{Front, Start};
 use super::golden::code_of;
@@ -33,7 +34,7 @@ const MAX_ENTRIES: u64 = 1 << 24;
 /// Maximum width of a value in bits.
 const MAX_WIDTH: u64 = 4096;
 
-/// Integer value of the program: the value times `2^frac`.
+/// Value of the program read as an integer: the real value times `2^frac`, with the bounds of the integer.
 #[derive(Clone)]
 struct Whole {
     id: ValueId,
@@ -51,8 +52,8 @@ enum Number {
     Of { whole: Whole, unit: Rational, offset: Rational, ends: (Option<Rational>, Option<Rational>) },
 }
 
-/// Builds the program. Inputs are raw integer values of the ports, outputs are raw integer values in `units` within the
-/// intervals `types`.
+/// Builds the specification program of a network. Inputs are raw integer values of the ports, outputs are raw integer
+/// values in `units` within the intervals `types`.
 ///
 /// # Errors
 /// If a value exceeds the limits of programs.
@@ -100,7 +101,7 @@ fn measure<'a>(numbers: impl Iterator<Item = &'a Rational>) -> Rational {
         num = num.gcd(&number.numerator());
         den = den.lcm(&number.denominator());
     }
-    // Numerators of fractions in lowest terms: gcd(n, m) / lcm(d, e).
+    // For fractions n/d and m/e in lowest terms, the result is gcd(n, m) / lcm(d, e).
     if num.is_zero() { Rational::one() } else { Rational::new(num, &den).expect("not zero") }
 }
 
@@ -315,7 +316,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the sum of products, over the digits of all factors, in a common unit.
+    /// Returns the sum of `factor * number` over all terms. The factors become integer multiples of a common unit.
     fn sum(&mut self, terms: Vec<(Rational, Number)>) -> Result<Number, String> {
         let mut offset = Rational::zero();
         let mut parts: Vec<(Whole, Rational)> = Vec::new();
@@ -499,7 +500,8 @@ impl Writer<'_> {
         Ok(self.op(op, BigInt::ZERO, most.clone(), 0))
     }
 
-    /// Returns the minimum, or the maximum if `max` is set: first of pairs, then with the constants.
+    /// Returns the minimum, or the maximum if `max` is set. Variable numbers are combined in pairs first, and constants
+    /// last.
     fn extreme(&mut self, all: Vec<Number>, max: bool) -> Result<Number, String> {
         let (known, mut open): (Vec<Number>, Vec<Number>) =
             all.into_iter().partition(|n| matches!(n, Number::Known(_)));
@@ -571,8 +573,8 @@ impl Writer<'_> {
         Ok(y.affine(&step.scale, &-&(&step.zero * &step.scale)))
     }
 
-    /// Returns the quantised value of a number, or of a function of the number. The program counts raw values from the
-    /// raw value of the lowest integer.
+    /// Returns the quantised value of a number, or of a function of the number. The program computes the distance of
+    /// the raw value from the raw value of the lowest integer.
     fn rounded(&mut self, x: &Number, step: &Step, codes: &Codes, pending: Option<Function>) -> Result<Number, String> {
         let Number::Of { whole, .. } = x else {
             let code = code_of(codes, step, &x.at(&BigInt::ZERO), pending, &mut self.functions)?;
@@ -772,10 +774,10 @@ impl Writer<'_> {
         self.whole_sum(&bits, &BigInt::ZERO)
     }
 
-    /// Returns the distance in raw values as a clamped floor; `None` if `t` has no fixed number of fractional bits, or
-    /// if there are few steps. The flag is `true` if the distance is counted down from the last raw value. If halves
-    /// are rounded to even values, the count starts at an even end if one exists: relative to an even value the rule is
-    /// the same as relative to zero.
+    /// Returns the distance in raw values as a clamped floor; `None` if the scaled input has no fixed number of
+    /// fractional bits, or if the quantiser has few steps. The flag is `true` if the distance is counted down from the
+    /// last raw value. If halves are rounded to even values, the count starts at an even end if one exists: relative to
+    /// an even value the rule is the same as relative to zero.
     fn by_shift(
         &mut self,
         x: &Number,
@@ -797,8 +799,8 @@ impl Writer<'_> {
         let from_last = *round == Round::HalfEven && first.is_odd() && last.is_even();
         let mut start = if from_last { last } else { first }.clone();
         let (mut round, dropped) = (*round, frac as u32);
-        // The count must increase: it is `round((whole * factor + summand) / 2^dropped) - start`, or that of the
-        // negative with the mirrored rounding mode.
+        // The distance is `round((whole * factor + summand) / 2^dropped) - start`. If it would be negative, factor,
+        // summand and start are negated, and the rounding mode is mirrored.
         if factor.is_negative() != from_last {
             (factor, summand, start, round) = (-factor, -summand, -start, round.mirrored());
         }
@@ -814,7 +816,7 @@ impl Writer<'_> {
             let count = self.line(&rounded, &BigInt::one(), &-start)?;
             return Ok(Some((self.within(&count, &most)?, from_last)));
         }
-        // A tie is possible only if the dropped digits below those of the integer are zeros.
+        // A tie is possible only if the low `below` bits of the summand are zero, because those of the factor are zero.
         let mask: BigInt = (BigInt::one() << below) - 1;
         let ties = round == Round::HalfEven && (&summand & mask).is_zero();
         let moved = match round {
@@ -902,7 +904,7 @@ impl Writer<'_> {
 }
 
 impl Number {
-    /// Returns `true` if the ends reduce the table of the number so much that they are worth operations.
+    /// Returns `true` if applying the ends by operations reduces the width of the table input.
     fn ends_drop_bits(&self) -> bool {
         let Number::Of { whole, unit, offset, ends } = self else { return false };
         let span: BigInt = &whole.high - &whole.low;

@@ -183,7 +183,8 @@ pub(super) struct Facts {
     wide: Vec<Range>,
     /// `true` for each value whose result before wrapping is known to fit the type.
     fits: Vec<bool>,
-    /// Values that are sums, as linear combinations of atoms, as long as they have unprocessed readers.
+    /// Linear combinations of atoms, for the values that are sums. A form is dropped after the last reader of its
+    /// value.
     forms: Forms,
     trust: Trust,
 }
@@ -328,8 +329,9 @@ impl Facts {
         (range, exact)
     }
 
-    /// Returns the value of `id` for each value `lo ..= hi` of `source`, on which alone it depends. `cone` contains the
-    /// operations between them, in order, with `id` last. Returns `None` if a value is not known exactly.
+    /// Returns the value of the last operation of `cone` for each value in the range of `source`. `cone` contains the
+    /// operations from `source` to this operation, in order; the result depends on no other values. Returns `None` if a
+    /// value is not known exactly.
     pub(super) fn function(&mut self, model: &Model, source: ValueId, cone: &[ValueId]) -> Option<Vec<i128>> {
         let range = self.range(source)?;
         let last = *cone.last()?;
@@ -485,9 +487,9 @@ impl Facts {
         }
     }
 
-    /// Returns the range of a value for the condition bit `top`. If the value is a signed condition itself, only the
-    /// values with that sign are possible; if it is the negative of the condition (see [`is_negative`]), only their
-    /// negatives.
+    /// Returns the range of a value in the cases in which the condition bit is `top`. If the value is the signed
+    /// condition itself, its sign is known; if the value is the negative of the condition (see [`is_negative`]), the
+    /// sign of the condition is known.
     pub(super) fn under_sign(&self, model: &Model, cond: ValueId, value: ValueId, top: bool) -> Option<Range> {
         let (kif, own) = (model.kif(cond), model.kif(value));
         let is_same = value == cond;
@@ -596,7 +598,7 @@ fn bitwise(op: BinaryBits, a: Range, b: Range) -> Option<Range> {
             BinaryBits::Xor => a ^ b,
         }));
     }
-    // Number of bits of the ends; every value is within the signed range of this number of bits.
+    // Number of bits of the ends without the sign; every value is in `-2^n ..= 2^n - 1`.
     let bits = |v: i128| 128 - if v < 0 { !v } else { v }.leading_zeros();
     let n = bits(a.lo).max(bits(a.hi)).max(bits(b.lo)).max(bits(b.hi));
     if n > 120 {

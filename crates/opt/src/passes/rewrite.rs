@@ -110,8 +110,8 @@ impl<'a> Rewrite<'a> {
         if let Some(known) = self.typed[old.index()] {
             return known;
         }
-        // The whole type instead of the old interval: of a value that controls a multiplexer, a pass may preserve only
-        // the top bit.
+        // Uses the whole type, not the old interval: a pass may preserve only the top bit of a value that controls a
+        // multiplexer, so that the other bits may violate the interval.
         let origin = self.old.node(old).origin;
         let typed = self.push(Op::Quantise { x: replacement, shift: 0 }, Interval::full(kif), 0.0, 0.0, origin);
         self.typed[old.index()] = Some(typed);

@@ -30,7 +30,8 @@ pub struct Certificate {
     pub edge: Vec<(u32, bool, i64)>,
     /// Root inequalities: the reader is not before the root of the class; one of the two is an edge of a DSP.
     pub held: Vec<(u32, Reader, i64)>,
-    /// Lower bound of the weighted register bits of all legal schedules, including input registers.
+    /// Lower bound of the weighted register bits of all legal schedules, including the registers of inputs and outputs
+    /// that the goal requires.
     pub lower_bound: u64,
 }
 

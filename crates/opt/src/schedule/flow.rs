@@ -247,7 +247,8 @@ impl FlowNetwork {
         self.want.iter().all(|&want| want >= 0)
     }
 
-    /// Removes the flow between reached and unreached nodes, as these arcs are not tight after the reached nodes move.
+    /// Removes the flow of arcs between reached and unreached nodes, because these arcs are not tight after the reached
+    /// nodes move.
     pub(super) fn clear_inflow(&mut self) {
         self.work += self.tail.len() as u64;
         for arc in 0..self.tail.len() {
@@ -260,7 +261,7 @@ impl FlowNetwork {
         }
     }
 
-    /// Returns `true` if the last search, which got stuck, reached a node.
+    /// Returns `true` if the last search reached the node. The result is valid only after a search that got stuck.
     pub fn is_reached(&self, node: u32) -> bool {
         self.distance[node as usize] != NIL
     }

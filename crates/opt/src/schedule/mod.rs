@@ -200,8 +200,8 @@ struct VertexSchedule {
     certificate: Option<Certificate>,
 }
 
-/// Returns the schedule with the fewest register bits between the earliest and the latest schedule, found within the
-/// effort.
+/// Searches for the schedule with the fewest register bits, within the effort of the goal. The result is at least as
+/// good as the earliest and the latest schedule.
 fn minimise_registers(
     graph: &Graph,
     cost: &Cost,
@@ -226,7 +226,8 @@ fn minimise_registers(
     VertexSchedule { stage, lower_bound: solution.lower_bound, certificate: Some(certificate) }
 }
 
-/// Converts the proof to operations. Vertices fixed to a stage only occur as readers in its inequalities.
+/// Converts the multipliers of the search to a certificate over operations. Vertices that are fixed to a stage occur in
+/// the inequalities only as readers.
 fn certificate(graph: &Graph, multipliers: &[(Reason, i64)], lower_bound: u64) -> Certificate {
     let mut certificate = Certificate { lower_bound, ..Certificate::default() };
     for &(reason, m) in multipliers {

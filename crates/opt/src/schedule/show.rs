@@ -49,7 +49,7 @@ pub struct HeldBits {
     pub inputs: u64,
     /// Bits generated in this stage.
     pub made: u64,
-    /// Bits generated in an earlier stage with a later reader: delays that balance the paths.
+    /// Bits generated in an earlier stage and read in a later stage: pipeline registers that balance the paths.
     pub waiting: u64,
 }
 

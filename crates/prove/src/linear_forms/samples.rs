@@ -43,7 +43,8 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Returns random assignments. In the first ones all values are smallest, largest, and zero or nearest to zero.
+    /// Returns random assignments. In the first three assignments all values are nearest to zero, smallest, and
+    /// largest, respectively.
     pub fn random(terms: &LinearForms, seed: u64) -> Samples {
         let mut out = Samples::default();
         let mut rng = SplitMix::new(seed);
@@ -84,7 +85,8 @@ impl Samples {
         out
     }
 
-    /// Assigns these values to these atoms. Only these atoms and atoms that depend on no others can be evaluated.
+    /// Assigns values to atoms. Only the assigned atoms, and atoms that depend only on assigned atoms, can be
+    /// evaluated.
     pub(super) fn assigned(values: impl Iterator<Item = (AtomId, Lanes)>) -> Samples {
         Samples { values: values.map(|(a, lanes)| (a, Box::new(lanes))).collect(), work: 0 }
     }
@@ -97,8 +99,8 @@ impl Samples {
         Samples { values: values.collect(), work: 0 }
     }
 
-    /// Returns an assignment of consecutive values from `first` up to one atom, named or free, and of the corresponding
-    /// values to atoms that are functions of it. Only forms that depend on no other atoms are meaningful then.
+    /// Assigns consecutive values, starting with `first`, to one atom (named or free), and the corresponding values to
+    /// the atoms that are functions of this atom. Only forms that depend on no other atoms are meaningful then.
     pub fn consecutive(terms: &LinearForms, atom: AtomId, derived: &[(AtomId, Derived)], first: i128) -> Samples {
         let (lo, hi) = terms.atom_range(atom);
         let lanes: Lanes = std::array::from_fn(|lane| (first + lane as i128).clamp(lo, hi));

@@ -240,7 +240,8 @@ fn renew(e: &mut Engine, new: &dyn Fn() -> Engine) {
     (e.left, e.spent) = (left, spent);
 }
 
-/// Divisor of the budget: this part is spent on comparing registers one by one before pipelines are analysed.
+/// Divisor of the budget: before pipelines are analysed, `1 / QUICK` of the budget is spent on comparing registers one
+/// by one.
 const QUICK: u64 = 20;
 
 /// Machine and file under comparison.

@@ -1,8 +1,9 @@
 //! Equivalences between gates of a netlist and gates of RTL.
 //!
 //! The gates of both are in one graph. A netlist gate is compared with an RTL gate that has the same simulated values
-//! over windows: the gates between the two and a few leaves, which are free variables. A proof for free leaves is valid
-//! for the real ones, so a window may only fail to prove an equality. Windows grow, finally up to the inputs.
+//! over windows. A window has the gates between these two gates and a few leaves, which are free variables. A proof for
+//! free leaves is valid for the real ones, so a window may only fail to prove an equality. Windows grow, finally up to
+//! the inputs.
 
 use super::super::aig::{Gate, Lit, Simulation, VARIABLES};
 use super::super::bit_vector::Words;
@@ -23,7 +24,7 @@ const WORDS: usize = 32;
 const CANDIDATES: usize = 4;
 /// Maximum number of leaves of a window that is compared exhaustively.
 const LEAVES: usize = 12;
-/// Maximum number of gates of a window of the first kind, which covers one level of cells.
+/// Maximum number of gates of the first window that is compared, which covers one level of cells.
 const NEAR: usize = 300;
 /// Maximum number of gates between a leaf and the other leaves of which it may be a function.
 const SHARED: usize = 12;
@@ -54,7 +55,8 @@ pub(super) struct Sweep<'m> {
     by_values: FxHashMap<u64, Vec<Lit>>,
     /// Netlist gates with the literal that they were proved to equal, or themselves after a failed comparison.
     placed: FxHashMap<u32, Lit>,
-    /// Bits that are being compared. The proof of a sum compares other bits of its chain, which may lead back to it.
+    /// Bits that are being compared. The proof of a sum compares other bits of the carry chain, whose proofs may need
+    /// the same sum.
     open: FxHashSet<u32>,
     /// Nets with equal gates of the RTL, with `true` for the complement.
     matched: FxHashMap<u32, Vec<(u32, bool)>>,
@@ -62,7 +64,7 @@ pub(super) struct Sweep<'m> {
     limits: Limits,
     most: u64,
     spent: u64,
-    /// Counter that receives the ticks, and those spent before this comparison.
+    /// Counter that receives the ticks, and the number of ticks spent before this comparison.
     progress: Option<(Arc<ProgressCounter>, u64)>,
 }
 
@@ -337,7 +339,7 @@ impl<'m> Sweep<'m> {
             || self.words.aig.fanins(node).is_none()
     }
 
-    /// Returns `true` if a node is a net of the netlist that equals no gate of the RTL.
+    /// Returns `true` if a node is a net of the netlist that was compared with gates of the RTL.
     pub(super) fn is_net(&self, node: u32) -> bool {
         node >= self.begin && self.placed.contains_key(&node)
     }

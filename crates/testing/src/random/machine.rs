@@ -1,9 +1,9 @@
 //! Random valid stateful designs, decoded from words like random programs.
 //!
-//! Each [`Gene`] gives one part: a port, a register, a wire, or a block. A part reads only registers and signals that
-//! are driven before it, so that there are no combinational loops. Registers are driven last, from any signal, so that
-//! there is feedback. Some registers have no initial value, some elements have no driver, some indices exceed the end
-//! of a signal, and some names are keywords or differ only in case.
+//! Each [`Gene`] gives one part: a port, a register, a wire, a block, or a chain of blocks with registers. A part reads
+//! only registers and signals that are driven before it, so that there are no combinational loops. Registers are driven
+//! last, from any signal, so that there is feedback. Some registers have no initial value, some elements have no
+//! driver, some indices exceed the end of a signal, and some names are keywords or differ only in case.
 
 use super::{Gene, Profile, SplitMix};
 use alir_core::ir::machine::{Access, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
@@ -217,8 +217,8 @@ impl Generator {
         }
     }
 
-    /// Adds a chain of blocks with registers between them. Some stages have one more input, or a register that other
-    /// parts read.
+    /// Adds a chain of blocks with registers between them. Some inputs of a stage read another signal instead
+    /// of the previous stage, and later parts may read some of the registers.
     fn pipeline(&mut self, words: &mut Words<'_>) {
         let depth = 1 + words.below(3);
         let controls = words.below(8);
@@ -287,7 +287,7 @@ impl Generator {
         found.expect("every signal shows one element")
     }
 
-    /// Draws a view of `len` elements; `None` if no signal has so many elements.
+    /// Draws a view of `len` elements; `None` if every signal has fewer elements.
     fn view_of(&self, words: &mut Words<'_>, len: usize) -> Option<Access> {
         let elements = |id: SignalId| &self.builder.signals()[id.index()].elements;
         let long: Vec<SignalId> = self.readable.iter().copied().filter(|&id| elements(id).len() >= len).collect();

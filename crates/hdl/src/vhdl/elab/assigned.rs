@@ -34,7 +34,7 @@ fn block<'e>(block: &'e Block, names: &mut FxHashSet<&'e str>) {
     concurrents(&block.body, names);
 }
 
-/// Adds the signals that have an alias: an assignment may use the alias.
+/// Adds the targets of procedure bodies, and the signals that have an alias, as an assignment may use the alias.
 pub(super) fn aliases<'e>(decls: &'e [Decl], names: &mut FxHashSet<&'e str>) {
     for d in decls {
         match d {

@@ -16,8 +16,8 @@ struct Result_<'a> {
 }
 
 impl<'a> Elab<'a> {
-    /// Executes a procedure call: inputs are copied, outputs are assigned at the end, and signals are aliases of the
-    /// caller's.
+    /// Executes a procedure call: inputs are copied, outputs are assigned at the end, and signal parameters are aliases
+    /// of the caller's signals.
     pub(super) fn procedure(&mut self, run: &mut Run<'a>, call: &'a Expr) -> Result<()> {
         let (name, args): (&'a Expr, &'a [Arg]) = match &call.kind {
             Kind::Call(name, args) => (name, &args[..]),
@@ -67,7 +67,8 @@ impl<'a> Elab<'a> {
         self.run_procedure(run, home, p, args, call.at)
     }
 
-    /// Returns the argument of a parameter, by position or by name, or its default.
+    /// Returns the argument of a parameter, by position or by name, and `false`; without an argument, the default value
+    /// and `true`.
     pub(super) fn actual(&self, i: usize, o: &'a Object, args: &'a [Arg], at: u32) -> Result<(&'a Expr, bool)> {
         let found = args.iter().enumerate().find(|(j, a)| match &a.choices[..] {
             [] => *j == i,

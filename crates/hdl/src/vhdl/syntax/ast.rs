@@ -159,7 +159,7 @@ pub(in crate::vhdl) type Choice<T> = (Vec<Expr>, bool, T);
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) enum Statement {
     Null,
-    /// Target, waveform (values with conditions, the last without one), and `true` for a signal assignment.
+    /// Target, waveform (values with conditions; the last condition is optional), and `true` for a signal assignment.
     Assign {
         target: Expr,
         values: Vec<(Expr, Option<Expr>)>,
@@ -195,7 +195,7 @@ pub(in crate::vhdl) enum Statement {
     },
     /// Procedure call with arguments.
     Call(Expr),
-    /// `return` with a value, or of a procedure.
+    /// `return` with a value in a function, or without a value in a procedure.
     Return(Option<Expr>, u32),
     /// `wait until ...`
     Wait(Expr),

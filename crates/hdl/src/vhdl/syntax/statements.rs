@@ -127,7 +127,7 @@ impl Parser<'_> {
         Ok((decls, body))
     }
 
-    /// Parses the label of an alternative of a generate statement.
+    /// Parses the optional label of a statement or of an alternative of a generate statement; empty if it is missing.
     pub(super) fn own_label(&mut self) -> Result<String> {
         if !matches!((self.peek(), self.after(1)), (Token::Name(_), Token::Punct(":"))) {
             return Ok(String::new());

@@ -43,7 +43,7 @@ impl Lowering<'_> {
         for bit in (0..bits.min(index.width())).rev() {
             let sel = self.index_bit(index, bit);
             let step = mult << bit;
-            // Largest distance by which later bits move the view.
+            // Largest distance by which the remaining, lower bits of the index move the view.
             let later = mult.saturating_mul((1 << bit) - 1);
             let wanted = shown.len().min(len.saturating_add(later));
             shown = (0..wanted)

@@ -1,4 +1,4 @@
-//! Products, and bitwise and.
+//! Rules for products and for the bitwise AND.
 
 use super::super::polynomial::product_range;
 use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, mul, power};
@@ -51,8 +51,8 @@ impl LinearForms {
         self.made(atom)
     }
 
-    /// Removes signs that other signs imply: of `f < 0` and `f - 1 < 0` the second. Returns `true` if two signs exclude
-    /// each other.
+    /// Removes signs that other signs imply: `f < 0` implies `f - 1 < 0`, so the second one is removed. Returns `true`
+    /// if two signs exclude each other.
     fn signs_exclude(&mut self, factors: &mut Vec<AtomId>) -> OrOverflow<bool> {
         let signs: Vec<(AtomId, FormId)> = factors
             .iter()
