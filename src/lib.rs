@@ -1,6 +1,6 @@
-//! ALIR fixed-point programs in, verified Verilog and VHDL out.
+//! Compiler from ALIR fixed-point programs to verified Verilog and VHDL.
 //!
-//! From a model to Verilog of three stages:
+//! Generation of Verilog with three pipeline stages from a model:
 //!
 //! ```
 //! use alir2hdl::compile::{self, Pipeline, Spec, Stages};
@@ -16,8 +16,8 @@
 //!
 //! (`tests/it/compile.rs` runs this example.)
 //!
-//! Data goes one way: bytes, [`ir::Model`], [`schedule::Schedule`], [`netlist::Netlist`], text. Each arrow makes a new
-//! immutable value; `ARCHITECTURE.md` has the map and the invariants.
+//! Data flows in one direction: file, [`ir::Model`], [`schedule::Schedule`], [`netlist::Netlist`], RTL. Each step
+//! builds a new immutable value. `ARCHITECTURE.md` describes the modules and the invariants.
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +34,7 @@ pub use alir_llvlir as llvlir;
 pub use alir_network as network;
 pub use alir_opt::{passes, schedule};
 
-/// The prover, and the entry points to it for every caller.
+/// Prover, with entry points for all callers.
 pub mod prove {
     pub use alir_flow::prove::*;
     pub use alir_prove::*;

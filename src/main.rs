@@ -1,4 +1,4 @@
-//! The program: parse, run, exit code. Everything else is in the library.
+//! The command line program. The library contains all functionality.
 
 use alir2hdl::cli;
 use std::process::ExitCode;

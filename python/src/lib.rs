@@ -95,7 +95,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Runs a job on arrays without the interpreter's lock; a signal, such as Ctrl-C, ends it.
+/// Runs a job on arrays without the interpreter's lock. A signal, such as Ctrl-C, stops the job.
 fn in_place(
     py: Python<'_>,
     (threads, rounds): (Option<usize>, bool),
@@ -119,7 +119,7 @@ fn in_place(
     })
 }
 
-/// Calls `$job` with the numbers of an array, or of a list of integers (signed bytes, lowest first), as `$numbers`.
+/// Calls `$job` with the numbers of an array or of a list of integers (signed bytes, lowest first) as `$numbers`.
 macro_rules! with_numbers {
     ($x:expr, $numbers:ident => $job:expr) => {
         with_numbers!($x, $numbers => $job, f64 => F64, f32 => F32, i64 => I64, i32 => I32, i16 => I16, i8 => I8,
@@ -173,12 +173,12 @@ struct Native {
 /// A keyword argument: its name and its value.
 type Keyword = (String, OptionValue);
 
-/// Converts the value of an option; returns `None` for Python's `None`, an option that is not given.
+/// Converts the value of an option; returns `None` for Python's `None`, which means that the option is not given.
 fn option_value(value: &Bound<'_, PyAny>) -> PyResult<Option<OptionValue>> {
     if value.is_none() {
         return Ok(None);
     }
-    // A scalar of numpy.
+    // NumPy scalar.
     if value.hasattr("dtype")? && value.getattr("ndim")?.extract::<usize>()? == 0 {
         return option_value(&value.call_method0("item")?);
     }
@@ -228,7 +228,7 @@ fn keywords(options: &Bound<'_, PyDict>) -> PyResult<Vec<Keyword>> {
     Ok(found)
 }
 
-/// Pairs of names of one option. Python passes both; the command line refuses the second.
+/// Pairs of names for one option, of which only one may be given.
 const SYNONYMS: [(&str, &str); 3] = [("pipeline", "stages"), ("device", "part"), ("vectors", "samples")];
 
 /// Sets options by name. `known` are the names that `set` accepts.
@@ -318,8 +318,8 @@ fn json(problems: &Diagnostics) -> PyResult<String> {
     serde_json::to_string(&problems.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// Runs a job on a separate thread, without the interpreter's lock. A signal, such as Ctrl-C, raises its exception
-/// within a tenth of a second, even if the job takes longer to end.
+/// Runs a job on a separate thread, without the interpreter's lock. A signal, such as Ctrl-C, raises an exception
+/// within about a third of a second, even if the job takes longer to end.
 fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResult<T> + Send + 'static) -> PyResult<T> {
     watched(py, &|_| Ok(()), job)
 }
@@ -394,7 +394,7 @@ impl Native {
         Ok(Native { held: Arc::new(held), bytes })
     }
 
-    /// Builds the product with a matrix in an npy file; `types` are those of the inputs.
+    /// Builds the product with a matrix in an npy file; `types` are the types of the inputs.
     #[staticmethod]
     fn from_matrix(
         py: Python<'_>,
@@ -455,8 +455,8 @@ impl Native {
         with_numbers!(x, numbers => self.predict_on(py, numbers, out, rows, (threads, rounds)))
     }
 
-    /// Runs a state machine over time; the other arguments are those of `predict`. Returns raw integer values if there
-    /// is no `out`, and the state after the last cycle.
+    /// Runs a state machine over time; the other arguments are like those of `predict`. Without `out` returns raw
+    /// integer values. Also returns the state after the last cycle.
     #[pyo3(signature = (x, out, rows, resets, state))]
     #[allow(clippy::type_complexity, reason = "rows for Python")]
     fn run_machine(
@@ -733,13 +733,13 @@ impl Native {
     }
 }
 
-/// Runs the command line program; `words` are its name and its arguments. Returns the exit code.
+/// Runs the command line program and returns its exit code; `words` are the name of the program and its arguments.
 #[pyfunction]
 fn program(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| cli::main_with(words))
 }
 
-/// Chooses types for the network in a file; returns them as JSON.
+/// Chooses types for the network in a file and returns them as JSON.
 #[pyfunction]
 fn calibrate(
     py: Python<'_>,
@@ -785,7 +785,7 @@ fn report(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
     })
 }
 
-/// Returns a delay as the command line prints it: four digits, rounded up in nanoseconds.
+/// Formats a delay like the command line: four digits, rounded up if the unit is nanoseconds.
 #[pyfunction]
 fn delay_digits(delay: f64, unit: &str) -> String {
     alir2hdl::diag::delay_digits(delay, unit)

@@ -1,4 +1,4 @@
-//! Opening a written page in the user's browser, by the program that the system has for that.
+//! Opens a page in the user's browser with a program of the operating system.
 
 use super::Failure;
 use crate::diag::{Diagnostic, Place};
@@ -10,8 +10,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The programs that open a file in what the user has chosen for it, the best first. Windows has a command of its
-/// shell.
+/// Programs that open a file with the user's default application, in order of preference.
 const OPENERS: &[&str] = if cfg!(target_os = "macos") {
     &["open"]
 } else if cfg!(windows) {
@@ -20,20 +19,20 @@ const OPENERS: &[&str] = if cfg!(target_os = "macos") {
     &["xdg-open", "gio", "sensible-browser", "wslview"]
 };
 
-/// Time that an opener has to report failure. One that still runs then is the browser itself.
+/// Time limit for an opener to report failure. An opener that still runs after it is the browser itself.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A program that opens pages.
+/// Program that opens pages.
 pub(super) struct Browser {
     program: PathBuf,
     arguments: &'static [&'static str],
 }
 
 impl Browser {
-    /// The first that there is.
+    /// Returns the first opener that is installed.
     ///
     /// # Errors
-    /// If there is none (exit code 3).
+    /// If none is installed (exit code 3).
     pub(super) fn find() -> Result<Browser, Failure> {
         let folders: Vec<PathBuf> = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
         let found = OPENERS.iter().find_map(|&name| {
@@ -49,10 +48,10 @@ impl Browser {
         })
     }
 
-    /// Opens a page. The browser goes on by itself.
+    /// Opens a page. The browser continues after this program ends.
     ///
     /// # Errors
-    /// If the program cannot be started (exit code 3), or says that it could not open the page (exit code 2).
+    /// If the program cannot be started (exit code 3), or if it reports failure (exit code 2).
     pub(super) fn open(&self, page: &Path) -> Result<(), Failure> {
         let page = page.canonicalize().map_err(|e| Failure::io(page, "open", &e))?;
         let mut command = Command::new(&self.program);
@@ -62,14 +61,14 @@ impl Browser {
         let status = ended(&mut command).map_err(|e| {
             Failure::missing_tool(Diagnostic::error(MISSING_TOOL, place(), format!("{name} cannot be started: {e}")))
         })?;
-        // The file manager of Windows ends with 1 whatever happened.
+        // The file manager of Windows always ends with exit code 1.
         let Some(status) = status.filter(|status| !status.success() && !cfg!(windows)) else { return Ok(()) };
         let message = format!("{name} did not open the page ({status}); it is written: {}", page.display());
         Err(Failure::input(Diagnostic::error("E0814", place(), message).with_help("open it in a browser yourself")))
     }
 }
 
-/// Returns the exit status of a command, if it ended within the time limit of openers.
+/// Returns the exit status of a command; `None` if the command still runs at the time limit of openers.
 fn ended(command: &mut Command) -> io::Result<Option<ExitStatus>> {
     let mut child = command.spawn()?;
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! `alir2hdl calibrate`: types for a network from samples, and how far the network with them lies from its
+//! `alir2hdl calibrate`: chooses types for a network from samples, and reports the error compared with its
 //! floating-point form.
 
 use super::info::plot;
@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Numbers of all samples of one input at most.
+/// Maximum number of values in all samples of an input.
 const MAX_NUMBERS: u64 = 1 << 28;
 
 /// Choose fixed-point types for a float network from samples
@@ -72,7 +72,7 @@ impl CalibrationOptions {
     /// Sets an option by its name.
     ///
     /// # Errors
-    /// If no option has that name; if the value is invalid.
+    /// If the option does not exist, or if the value is invalid.
     pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
         let result = match name {
             "bits" => within(value, 2..=MAX_BITS).map(|bits| self.bits = bits),
@@ -84,7 +84,7 @@ impl CalibrationOptions {
     }
 }
 
-/// Samples of an input: its name, if one is given, and their file.
+/// File of samples, with the name of its input if one is given.
 pub type SampleFile = (Option<String>, PathBuf);
 
 fn wrong(place: &str, message: impl Into<String>) -> Diagnostic {
@@ -109,10 +109,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Chooses types for a network. Returns the quantisation file.
+/// Chooses types for a network and returns the quantisation file.
 ///
 /// # Errors
-/// The problems of the network, the samples or the options; if the chart cannot be written.
+/// If the network, a sample or an option is invalid, or if the chart cannot be written.
 pub fn calibrate_network(
     network: &Path,
     reading: ReadingOptions,
@@ -124,7 +124,7 @@ pub fn calibrate_network(
     Ok(found.file)
 }
 
-/// Returns the types, the number of samples, and the chart as a file to be written.
+/// Returns the types, the number of samples, and the chart as a file that is not yet written.
 fn calibrated(
     input: &InputArgs,
     files: &[SampleFile],
@@ -151,7 +151,7 @@ fn calibrated(
         .map_err(|what| Failure::input(wrong(&name, what)))?;
     let mut batch = Batch::default();
     if let Some(path) = &options.svg {
-        // Not the path: the picture is the same wherever the file lies.
+        // The title contains only the file name, so that the chart is the same in every folder.
         let title = input.model.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
         let chart = picture(&title, &found.report);
         batch.add(path, chart.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
@@ -165,14 +165,14 @@ fn names_samples(word: &Path) -> bool {
     word.exists() || text.split_once('=').is_some_and(|(_, path)| Path::new(path).exists())
 }
 
-/// The samples of all inputs side by side.
+/// Reads the samples of all inputs; a row has the elements of all inputs, concatenated.
 fn samples(files: &[SampleFile], program: &BoundNetwork) -> Result<Vec<Vec<f64>>, Failure> {
     let names: Vec<&str> = program.inputs.iter().map(|input| program.names[input.slot].name.as_str()).collect();
     let mut found: Vec<Option<(usize, Vec<f64>)>> = vec![None; names.len()];
     for (name, path) in files {
         let shown = source::shown(path);
         let index = match name {
-            // `0:input`, or `input` where that is one instance only.
+            // An input is called `0:input`, or `input` if there is only one such instance.
             Some(name) => {
                 let bare = |full: &str| full.split_once(':').map_or(full.to_owned(), |(_, bare)| bare.to_owned());
                 let exact = names.iter().position(|known| known == name);
@@ -213,7 +213,7 @@ fn unknown(name: &str, names: &[&str]) -> Failure {
     Failure::input(wrong("--samples", message).with_help("give --samples NAME=x.npy for each input"))
 }
 
-/// The rows of a file with `n` elements each: their number, and all values.
+/// Reads a file whose rows have `elements` values each. Returns the number of rows, and all values.
 fn rows(path: &Path, elements: usize) -> Result<(usize, Vec<f64>), Failure> {
     let shown = path.display().to_string();
     let failed = |what: String| Failure::input(wrong(&shown, what));
@@ -243,7 +243,7 @@ fn ratio(row: &BufferError) -> String {
     row.ratio.map_or_else(|| "exact".into(), |ratio| format!("{ratio:.1}"))
 }
 
-/// The report for people.
+/// Returns the report as a text table.
 fn table(found: &Calibration, samples: usize) -> String {
     let mut text = format!(
         "{:<24} {:<10} {:>11} {:>11} {:>10} {:>12} {:>12} {:>8}\n",
@@ -282,7 +282,7 @@ fn as_json(found: &Calibration, samples: usize) -> String {
     schema::document("alir2hdl.calibrate/1", &content)
 }
 
-/// One bar a buffer: its signal-to-noise ratio, and what saturates.
+/// Draws a bar for each buffer: its signal-to-noise ratio, and the share of saturated values.
 fn picture(title: &str, report: &[BufferError]) -> String {
     const LINE: usize = 22;
     let escaped = |text: &str| plot::escaped(&printable(text));

@@ -1,4 +1,4 @@
-//! `alir2hdl check`: are these files valid programs?
+//! `alir2hdl check`: checks whether files are valid models.
 
 use super::input::{Design, InputArgs};
 use super::source::{self, Kind};
@@ -38,7 +38,7 @@ struct Found {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let paths = std::iter::once(args.input.path()).chain(args.more.iter().map(PathBuf::as_path));
-    // Notes about a file would be printed next to the JSON object.
+    // Notes about a file are suppressed if the JSON object is printed.
     let within = Global { quiet: global.quiet || args.json, ..global };
     let results = paths.map(|path| (path, look(&args.input.with_path(path), within)));
     if args.json {
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     Ok(if valid == files { ExitStatus::Ok } else { ExitStatus::Input })
 }
 
-/// All results as one object; `true` if all files are valid.
+/// Returns all results as one JSON object, and `true` if all files are valid.
 fn to_document<'p>(results: impl Iterator<Item = (&'p Path, Result<Found, Failure>)>) -> (String, bool) {
     let mut all_valid = true;
     let file = |(path, result): (&Path, Result<Found, Failure>)| match result {
@@ -88,18 +88,18 @@ fn to_document<'p>(results: impl Iterator<Item = (&'p Path, Result<Found, Failur
     (schema::document("alir2hdl.check/1", &json!({ "files": files })), all_valid)
 }
 
-/// Returns the JSON object of the sub-command about a design in memory.
+/// Returns the JSON object of the sub-command for a design in memory.
 pub(super) fn document(name: &str, design: &Design, form: &str) -> String {
     let found = std::iter::once((Path::new(name), Ok(describe(design, form))));
     to_document(found).0
 }
 
-/// A file's name as messages have it.
+/// Returns the name of a file for messages.
 fn shown(path: &Path) -> String {
     if path.as_os_str() == "-" { "stdin".into() } else { path.display().to_string() }
 }
 
-/// Looks at one file.
+/// Checks one file.
 fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
     if let Some((Kind::Graph, bytes)) = input.network_file()?
         && !input.sources().has_weights()
@@ -136,7 +136,7 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
     Ok(describe(&design, &file.form))
 }
 
-/// Describes a valid design; `form` is the form of its file.
+/// Describes a valid design; `form` is the format of its file.
 fn describe(design: &Design, form: &str) -> Found {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let model = match design {

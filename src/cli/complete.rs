@@ -1,7 +1,7 @@
-//! `alir2hdl completions`: words that a shell offers while a command is typed.
+//! `alir2hdl completions`: completion of command lines in a shell.
 //!
-//! The script for the shell calls the program again, which then completes with the parser that it has anyway: options,
-//! files, and the names that are known only here (devices, boards, passes, codes).
+//! The shell script calls the program, which completes options and files with its own parser, and values from its own
+//! tables (devices, boards, passes, codes).
 
 use super::{ExitStatus, Failure, explain, print};
 use crate::device::Device;
@@ -14,7 +14,7 @@ use clap_complete::env::{CompleteEnv, EnvCompleter};
 use clap_complete::{env, shells};
 use std::ffi::OsString;
 
-/// Environment variable with which the script calls the program.
+/// Environment variable that the script sets when it calls the program.
 const VARIABLE: &str = "ALIR2HDL_COMPLETE";
 
 /// Print a completion script for a shell
@@ -46,18 +46,18 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
     print(&text)
 }
 
-/// Answers a shell that asks for completions. Returns `false` if none does.
+/// Prints completions if a shell requests them. Returns `false` otherwise.
 pub(super) fn answer(words: &[OsString]) -> bool {
     if std::env::var_os(VARIABLE).is_none() {
         return false;
     }
     let folder = std::env::current_dir().ok();
     let asked = CompleteEnv::with_factory(|| with_values(super::command())).var(VARIABLE);
-    // A shell shows nothing of an error while a word is typed.
+    // Errors are ignored, as a shell does not print them during typing.
     asked.try_complete(words.iter().cloned(), folder.as_deref()).unwrap_or(true)
 }
 
-/// A command whose arguments offer the names that they take.
+/// Returns a command whose arguments complete their values.
 fn with_values(command: Command) -> Command {
     let commands: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let described = |command: Command| {
@@ -86,7 +86,7 @@ fn with_values(command: Command) -> Command {
     described(command).mut_subcommands(described)
 }
 
-/// Families, then beginnings of part numbers.
+/// Returns the names of families, then prefixes of part numbers.
 fn devices() -> Vec<CompletionCandidate> {
     let families = Device::ALL.into_iter().map(|device| CompletionCandidate::new(device.name()));
     families.chain(DEVICES.iter().map(|part| candidate(part.prefix, part.family))).collect()
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Names of earlier versions work, but are deprecated.
+    /// Options of earlier versions are deprecated, so they are not offered.
     #[test]
     fn deprecated_options_are_not_offered() {
         let words = offered("alir2hdl generate m --c");

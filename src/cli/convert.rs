@@ -1,4 +1,4 @@
-//! `alir2hdl convert`: a model file in another version or form.
+//! `alir2hdl convert`: writes a model in another format or version.
 
 use super::graphs::{self, Form};
 use super::input::{InputArgs, variant};
@@ -97,7 +97,7 @@ enum To {
 enum Goal {
     Program(Target),
     Gates(Form),
-    /// An integer kernel; whether as text.
+    /// Integer kernel; `true` for its text form.
     Kernel(bool),
 }
 
@@ -107,7 +107,7 @@ impl Args {
     }
 }
 
-/// Returns `true` if the output's name has this extension, `.gz` aside.
+/// Returns `true` if the output's name has this extension, ignoring `.gz`.
 fn ends_in(output: &Path, extension: &str) -> bool {
     let name = output.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -121,7 +121,7 @@ impl ConversionOptions {
     /// Sets an option by its name.
     ///
     /// # Errors
-    /// If no option has that name; if the value is invalid.
+    /// If the option does not exist, or if the value is invalid.
     pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
         let result = match name {
             "to" => variant(value).map(|form| self.to = Some(form)),
@@ -153,7 +153,7 @@ impl ConversionOptions {
         })
     }
 
-    /// Requests that contradict each other.
+    /// Returns an error for contradictory options.
     fn check(&self, goal: &Goal, from_gates: bool) -> Result<(), Failure> {
         let refuse = |flag: &str, message: &str| Err(graphs::refused(flag, message.to_owned()));
         match goal {
@@ -171,7 +171,7 @@ impl ConversionOptions {
     }
 }
 
-/// Returns the format by the output's name: JSON for none and `.json`; `.gz` aside.
+/// Returns the format for the extension of the output's name, ignoring `.gz`; JSON without extension.
 fn target_of_name(output: &Path) -> Result<Target, Failure> {
     if output.as_os_str() == "-" {
         return Ok(Target::Alir4);
@@ -197,7 +197,7 @@ fn target_of_name(output: &Path) -> Result<Target, Failure> {
     Err(Failure::input(Diagnostic::error("E1106", place, message).with_help(help)))
 }
 
-/// A program of integers as a kernel; says where its numbers are read otherwise.
+/// Converts a program of integers to a kernel. Prints a note if the kernel interprets unsigned values as signed.
 fn kernel_from_model(model: &Model, global: Global) -> Result<Program, Failure> {
     let program = raise(model, llvlir::Limits::default()).map_err(|refusal| {
         let place = Place::Flag("--to".into());
@@ -252,7 +252,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 /// Writes a program in memory, or the kernel that it was lowered from, to a file.
 ///
 /// # Errors
-/// Options that contradict each other; a program that the format cannot represent; if the file cannot be written.
+/// If options contradict each other, if the format cannot represent the program, or if the file cannot be written.
 pub(super) fn in_memory(
     (model, kernel): (&Model, Option<&Program>),
     output: &Path,
@@ -283,7 +283,7 @@ fn stage_kernel(output: &Path, program: &Program, as_text: bool) -> Result<ExitS
     stage(output, |out| out.write_all(&bytes))
 }
 
-/// Writes the output where it goes, packed if its name says so.
+/// Writes the output to its target, compressed if the name ends in `.gz`.
 fn stage(output: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<ExitStatus, Failure> {
     let write = |out: &mut dyn Write| formats::write_named(output, out, write);
     let mut batch = Batch::default();

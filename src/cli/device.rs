@@ -1,4 +1,4 @@
-//! Options for devices and delays.
+//! Options for devices and delay models.
 
 use crate::compile::DelayModel;
 use crate::device::Estimate;

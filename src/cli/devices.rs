@@ -1,4 +1,4 @@
-//! `alir2hdl devices`: what `--device`, `--part` and `--board` take.
+//! `alir2hdl devices`: lists the values of `--device`, `--part` and `--board`.
 
 use super::{ExitStatus, Failure, print, schema};
 use crate::device::Device;
@@ -24,11 +24,11 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// Returns `true` if one of some names is to be listed.
+    /// Returns `true` if one of the names matches the filter.
     fn lists(&self, names: &[&str]) -> bool {
         let Some(filter) = &self.filter else { return true };
         let filter = filter.to_lowercase();
-        // A whole part number begins with a prefix.
+        // A complete part number begins with a prefix in the list.
         names.iter().any(|name| {
             let name = name.to_lowercase();
             name.contains(&filter) || (name.len() >= SHORTEST_PREFIX && filter.starts_with(&name))
@@ -36,7 +36,7 @@ impl Args {
     }
 }
 
-/// Fewest letters of a prefix by which a part number is recognised in a filter.
+/// Minimum length of a name that matches a longer filter, such as a prefix of part numbers.
 const SHORTEST_PREFIX: usize = 3;
 
 /// Runs the sub-command.

@@ -1,4 +1,4 @@
-//! `alir2hdl diff`: differences between two models, and whether outputs show them; differences between two RTL files.
+//! `alir2hdl diff`: compares two models, optionally with a proof, or two RTL files.
 
 use super::diff_proof::{self, DiffProof};
 use super::diff_rtl;
@@ -74,25 +74,25 @@ pub(super) struct Args {
 const SAMPLES: u32 = 1000;
 const SEED: u64 = 1;
 
-/// Everything that differs.
+/// Differences between two designs.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Difference {
     /// `true` for two RTL files.
     #[serde(skip)]
     pub(super) is_rtl: bool,
     pub(super) equal: bool,
-    /// Differences of the whole: kind, number of ports, connections.
+    /// Structural differences: kind of design, number of ports, connections.
     pub(super) shape: Vec<String>,
-    /// Ports of another type.
+    /// Ports with different types.
     pub(super) ports: Vec<PortChange>,
     pub(super) operations: Vec<Operations>,
     pub(super) outputs: Outputs,
-    /// With `--prove`.
+    /// Result of `--prove`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proof: Option<DiffProof>,
 }
 
-/// A port of another type.
+/// Port with different types in the two designs.
 #[derive(Debug, Serialize)]
 pub(super) struct PortChange {
     pub(super) port: String,
@@ -103,19 +103,19 @@ pub(super) struct PortChange {
 /// Changes to a program's operations and tables, or to the signals of RTL.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Operations {
-    /// The block of a state machine.
+    /// Block of a state machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) block: Option<String>,
     pub(super) first: usize,
     pub(super) second: usize,
-    /// Operations of the first that the second lacks.
+    /// Operations of the first design without an equal one in the second.
     pub(super) removed: Vec<Operation>,
-    /// Operations of the second that the first lacks.
+    /// Operations of the second design without an equal one in the first.
     pub(super) added: Vec<Operation>,
-    /// Equal signals of RTL with another name.
+    /// Number of equal RTL signals with different names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) renamed: Option<usize>,
-    /// Lookup tables with other entries, or that only one has.
+    /// Indices of look-up tables with different entries, or that only one design has.
     pub(super) tables: Vec<usize>,
 }
 
@@ -132,7 +132,7 @@ pub(super) struct Operation {
 }
 
 impl Operation {
-    /// Its number and text.
+    /// Returns number and text of the operation.
     fn key(&self) -> (usize, String) {
         (self.operation, self.what.clone())
     }
@@ -141,21 +141,21 @@ impl Operation {
 /// Results of the comparison at the outputs.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Outputs {
-    /// Samples that were compared: 0 where the ports do not allow it.
+    /// Number of compared samples; 0 if the ports are incompatible.
     samples: usize,
     different: Vec<OutputChange>,
 }
 
-/// An output that differed.
+/// Output with different values.
 #[derive(Debug, Serialize)]
 struct OutputChange {
     output: String,
-    /// Number of samples in which it did, and the first of them, from 0.
+    /// Number of samples with a difference; the next field is the first such sample, from 0.
     samples: usize,
     first_sample: usize,
-    /// Codes on the first model's input port there. (For a state machine: of that cycle.)
+    /// Raw integer values on the first design's inputs in this sample; for a state machine in this cycle.
     inputs: Vec<String>,
-    /// Values there, as exact codes of the models' types.
+    /// Output values in this sample, as raw integer values with their real values.
     first: String,
     second: String,
 }
@@ -215,7 +215,7 @@ impl Args {
         Ok(found)
     }
 
-    /// Refuses options that need models.
+    /// Returns an error for options that need models.
     fn refuse_rtl_options(&self) -> Result<(), Failure> {
         let given = [("--prove", self.prove), ("--samples", self.samples.is_some()), ("--seed", self.seed.is_some())];
         let refuse = |flag: &str| {
@@ -266,7 +266,7 @@ fn compare_models(a: &Model, b: &Model, count: usize, seed: u64) -> Difference {
     found
 }
 
-/// Samples of both models' corners and random ones, as codes of each.
+/// Returns samples with corner cases of both models and random values, as raw integer values of each model's inputs.
 fn samples<'m>(
     a: &'m Model,
     b: &'m Model,
@@ -295,7 +295,7 @@ fn samples<'m>(
     [(a, codes(of_a)), (b, codes(of_b))]
 }
 
-/// Ports of another type, of those that both have.
+/// Returns the ports with different types, among those that both designs have.
 fn ports<'p>(what: &'p str, a: &'p [Port], b: &'p [Port]) -> impl Iterator<Item = PortChange> + 'p {
     let shown = |port: &Port| match port.frac - i64::from(port.kif.frac) {
         0 => port.kif.to_string(),
@@ -305,7 +305,7 @@ fn ports<'p>(what: &'p str, a: &'p [Port], b: &'p [Port]) -> impl Iterator<Item 
     pairs.map(move |(k, (x, y))| PortChange { port: format!("{what} {k}"), first: shown(x), second: shown(y) })
 }
 
-/// Where two runs differ, as real numbers; `defined` (of both) says which values mean something, if not all do.
+/// Compares the outputs of two runs as real numbers; `defined` marks valid values of both runs, if not all are valid.
 fn compare(
     inputs: &Rows,
     (of_a, of_b): (&[Port], &[Port]),
@@ -353,7 +353,7 @@ fn operations(a: &Model, b: &Model) -> Operations {
         partner[x.index()] = Some(y.index());
     }
     let mut kept = vec![false; b.nodes().len()];
-    // A pair is the same only if its operands are pairs too.
+    // A pair of operations is equal only if its operands are pairs too.
     let (mut removed, mut added) = (Vec::new(), Vec::new());
     let shown = |model: &Model, k: usize| {
         let id = ValueId(k as u32);
@@ -376,7 +376,7 @@ fn operations(a: &Model, b: &Model) -> Operations {
         }
     }
     added.extend((0..b.nodes().len()).filter(|&j| !kept[j]).map(|j| shown(b, j)));
-    // An operation with the same text in both files only reads a changed one.
+    // An operation with the same text in both designs is not reported, as it only reads a changed operation.
     let texts = |list: &[Operation]| list.iter().map(Operation::key).collect::<HashSet<_>>();
     let (in_first, in_second) = (texts(&removed), texts(&added));
     let is_kept = |o: &Operation| !(in_first.contains(&o.key()) && in_second.contains(&o.key()));
@@ -454,10 +454,10 @@ fn compare_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Diffe
     found
 }
 
-/// Lines of one kind that are shown.
+/// Maximum number of printed lines of each kind.
 const SHOWN: usize = 10;
 
-/// The first of some lines, and how many more there are.
+/// Appends the first lines, and the number of omitted ones.
 fn cut(lines: impl ExactSizeIterator<Item = String>, text: &mut String) {
     let more = lines.len().saturating_sub(SHOWN);
     lines.take(SHOWN).for_each(|line| text.push_str(&format!("{line}\n")));
@@ -466,7 +466,7 @@ fn cut(lines: impl ExactSizeIterator<Item = String>, text: &mut String) {
     }
 }
 
-/// The first of some codes, and how many there are.
+/// Returns the first raw integer values, and their number if some are omitted.
 pub(super) fn codes(all: &[String]) -> String {
     match all.len() {
         0..=16 => all.join(" "),

@@ -1,4 +1,4 @@
-//! `alir2hdl diff --prove`: whether two models are equal for every input.
+//! `alir2hdl diff --prove`: proves or refutes that two models are equal for every input.
 
 use super::Failure;
 use super::diff::codes;
@@ -18,7 +18,7 @@ use crate::verify::{MachineRun, Rows};
 use num_bigint::BigInt;
 use serde::Serialize;
 
-/// Cycles of a counterexample that are shown to people: the last ones tell most.
+/// Maximum number of printed cycles of a counterexample; the last cycles are the most useful ones.
 const CYCLES: usize = 8;
 
 /// Result of a proof that two programs are equal.
@@ -26,10 +26,10 @@ const CYCLES: usize = 8;
 pub(super) struct DiffProof {
     /// `proved`, `differs` or `unknown`.
     pub(super) verdict: &'static str,
-    /// Why it is not proved.
+    /// Reason why the designs are not proved equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
-    /// Inputs for which the golden interpreters of both differ.
+    /// Inputs for which the reference interpreters of both designs return different outputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) counterexample: Option<ShownDifference>,
     /// Further remarks about the verdict.
@@ -40,18 +40,18 @@ pub(super) struct DiffProof {
 /// Inputs that show a difference.
 #[derive(Debug, Serialize)]
 pub(super) struct ShownDifference {
-    /// Codes on the first model's input port; of a state machine, for each cycle from power-on.
+    /// Raw integer values of the first design's inputs; for a state machine in each cycle from power-on.
     pub(super) inputs: Vec<Vec<String>>,
     /// The counterexample's inputs as raw integer values of the second model, where its ports have other types.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) inputs_of_second: Option<Vec<String>>,
     pub(super) output: String,
-    /// Codes there with their values.
+    /// Raw integer and real value of the output in both designs.
     pub(super) first: String,
     pub(super) second: String,
 }
 
-/// The request for a comparison of two programs.
+/// Returns the request for a comparison of two programs.
 fn request(budget: ProofBudget) -> Request {
     Request { latency: Some(0), limits: budget.limits(), work: Some(budget.work()), ..Request::default() }
 }
@@ -75,7 +75,7 @@ impl DiffProof {
         }
     }
 
-    /// In words, with a last line that says the verdict.
+    /// Returns the result as text; the last line has the verdict.
     pub(super) fn to_human_text(&self) -> String {
         let mut text = String::new();
         if let Some(found) = &self.counterexample {
@@ -108,7 +108,8 @@ impl DiffProof {
     }
 }
 
-/// Proves or refutes that two programs are equal for every input: what they are made from, if that is another form.
+/// Proves or refutes that two programs are equal for every input. Lowered programs are also compared with their
+/// sources.
 pub(super) fn prove_models(
     (a, of_a): (&Model, &FileFacts),
     (b, of_b): (&Model, &FileFacts),
@@ -180,8 +181,8 @@ fn counterexample(a: &Model, b: &Model, found: &pair::Difference) -> ShownDiffer
     }
 }
 
-/// Proves or refutes that two state machines behave alike from power-on: hardware is made of the second without any
-/// optimisation, and both are proved to be that hardware.
+/// Proves or refutes that two state machines are equal from power-on: generates RTL of the second machine without
+/// optimisation, and proves this RTL equal to each of the two machines.
 pub(super) fn prove_machines(a: &Machine, b: &Machine, effort: ProofBudget) -> DiffProof {
     let ports = |m: &Machine| {
         let port = |id| (m.signal(id).name.clone(), m.signal(id).elements.clone());
@@ -190,8 +191,8 @@ pub(super) fn prove_machines(a: &Machine, b: &Machine, effort: ProofBudget) -> D
     if ports(a) != ports(b) {
         return DiffProof::differs("the ports have other names or types".into());
     }
-    // Hardware of a machine may choose what an undefined register holds: what two of them have in common proves nothing
-    // then.
+    // RTL may choose the initial value of an undefined register, so the RTL of one machine proves nothing about the
+    // other.
     let undefined = |m: &Machine| {
         let open =
             m.signals().iter().find(|s| s.kind == crate::ir::machine::SignalKind::Register && s.reset_to.is_none());
@@ -227,13 +228,13 @@ pub(super) fn prove_machines(a: &Machine, b: &Machine, effort: ProofBudget) -> D
     match (proof.verdict, against(b)) {
         ("proved", machine::Verdict::Proved) => proof,
         ("proved", _) => DiffProof::unknown("whether hardware of the second is the second was not decided".into()),
-        // What is different by itself, such as a control port, is not about values.
+        // A difference without counterexample, such as a control port, is not a difference between values.
         ("differs", _) => DiffProof::unknown(proof.reason.unwrap_or_default()),
         _ => proof,
     }
 }
 
-/// The difference that inputs from power-on show, if the golden simulator confirms it.
+/// Returns the difference that inputs from power-on show, if the reference simulator confirms it.
 fn confirmed(a: &Machine, b: &Machine, inputs: Vec<Vec<BigInt>>) -> DiffProof {
     let width = inputs.first().map_or(0, Vec::len);
     let rows = Rows::new(width, inputs.clone());

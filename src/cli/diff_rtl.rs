@@ -1,6 +1,6 @@
-//! `alir2hdl diff` of two RTL files: signals whose drivers differ, aligned as operations of programs are.
+//! `alir2hdl diff` for two RTL files: reports signals with different drivers, aligned like operations of programs.
 //!
-//! Names of internal signals are not compared: two files that differ in them only are equal.
+//! Names of internal signals are not compared: files that differ only in such names are equal.
 
 use super::Failure;
 use super::diff::{Difference, Operation, Operations, PortChange};
@@ -11,11 +11,11 @@ use crate::rtl::{Binary, Compare, Expr, Language, NodeId, Reduce, Rtl, Shift, Si
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Levels of an expression that are printed.
+/// Maximum depth of a printed expression.
 const DEPTH: u32 = 4;
-/// Parts of a concatenation, and drivers of a signal, that are printed.
+/// Maximum number of printed parts of a concatenation, and of printed drivers of a signal.
 const PARTS: usize = 4;
-/// Characters of an expression that are printed.
+/// Maximum number of printed characters of an expression.
 const LENGTH: usize = 100;
 
 /// An elaborated file with the graph of its signals and expressions.
@@ -102,8 +102,8 @@ impl Side {
         Ok(Side { rtl, language, lines, graph, nodes })
     }
 
-    /// Returns two lists of changed signals without those that have the same drivers in both files, and only read
-    /// changed signals.
+    /// Returns two lists of changed signals as operations. Signals with equal drivers in both files are omitted, as
+    /// they only read changed signals.
     fn without_readers(&self, own: Vec<SignalId>, other: &Side, others: Vec<SignalId>) -> Operations {
         let drivers = |side: &Side, ids: &[SignalId]| ids.iter().map(|&id| side.driver_text(id)).collect::<Vec<_>>();
         let (texts, other_texts) = (drivers(self, &own), drivers(other, &others));
@@ -114,7 +114,7 @@ impl Side {
             kept.map(|(&id, _)| id).collect::<Vec<_>>()
         };
         let (mut removed, mut added) = (kept(&own, &texts, &other_texts), kept(&others, &other_texts, &texts));
-        // The drivers are equal word for word: all of them are listed.
+        // If all drivers are equal as text, all signals are listed.
         if removed.is_empty() && added.is_empty() {
             (removed, added) = (own, others);
         }
@@ -122,8 +122,8 @@ impl Side {
         Operations { removed: operations(self, removed), added: operations(other, added), ..Operations::default() }
     }
 
-    /// Returns the name and all drivers of a signal with resets and power-on value; `None` if they are too deep
-    /// to be printed whole, or read a table.
+    /// Returns the name, all drivers, resets and the power-on value of a signal as text; `None` if an expression is too
+    /// deep to be printed completely, or reads a table.
     fn driver_text(&self, id: SignalId) -> Option<String> {
         let signal = self.rtl.signal(id);
         let mut text = format!("{} {}", signal.name, signal.width);
@@ -144,11 +144,11 @@ impl Side {
         (!text.contains("...") && !text.contains("table of")).then_some(text)
     }
 
-    /// Returns the signals of which an expression is not equal to its partner.
+    /// Returns the signals with an expression that differs from its partner.
     fn changed(&self, is_equal: &[bool]) -> Vec<SignalId> {
         let mut is_changed: Vec<bool> = Vec::with_capacity(self.nodes.len());
         for (at, (own, operands)) in is_equal.iter().zip(&self.graph.operands).enumerate() {
-            // Signals report their own drivers; only feedback leads to later nodes, and it passes through signals.
+            // Operands that are signals are reported separately. Only feedback through signals leads to later nodes.
             let mut inner = operands
                 .iter()
                 .map(|&operand| operand as usize)
@@ -217,7 +217,7 @@ fn print(rtl: &Rtl, node: NodeId, depth: u32, text: &mut String) {
     }
     let mut parts = Vec::new();
     operands(expr, &mut |&operand| parts.push(operand));
-    // Concatenations keep the low bits first; HDL writes the high ones first.
+    // Concatenations store the low bits first; HDL writes the high bits first.
     if matches!(expr, Expr::Concat(_)) {
         parts.reverse();
     }

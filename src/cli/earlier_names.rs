@@ -1,4 +1,4 @@
-//! Numbers of operations in an earlier RTL file, for the operations of a new model that correspond.
+//! Assignment of operation numbers in an earlier RTL file to corresponding operations of a new model.
 
 use super::rtl_graph::{NameAlignment, SignalNames};
 use crate::ir::{Labels, Model};
@@ -6,10 +6,11 @@ use crate::rtl::{Rtl, operation_in_name};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-/// Numbers the operations of a model of this many as those of the earlier file.
+/// Assigns numbers of the earlier file to the `operations` operations of a model.
 ///
-/// Operations in the place of removed ones have their numbers; those without a signal are numbered by their neighbours;
-/// new ones get numbers above those of the file. Returns `false` if no signal of the file is named by a number.
+/// An operation that replaces a removed one gets its number. An operation without a signal gets a free number between
+/// those of its neighbours. A new operation gets a number above those of the file. Returns `false` if no signal of the
+/// file has a number in its name.
 pub(super) fn number(labels: &mut Labels, operations: usize, names: &NameAlignment) -> bool {
     let [old, new] = [&names.old, &names.new].map(numbers_of);
     let Some(&last) = old.last() else { return false };
@@ -42,8 +43,8 @@ pub(super) fn number(labels: &mut Labels, operations: usize, names: &NameAlignme
     true
 }
 
-/// Numbers the operations of a model as those of an earlier one; operations in the place of removed ones have their
-/// numbers.
+/// Assigns numbers of an earlier model to the operations of a new model. An operation that replaces a removed one gets
+/// its number.
 pub(super) fn number_like(labels: &mut Labels, old: &Model, new: &Model) {
     labels.number_like(old, new);
     let size = old.nodes().len() as u32;
@@ -56,8 +57,8 @@ pub(super) fn number_like(labels: &mut Labels, old: &Model, new: &Model) {
         numbers.into_iter().map(|number| number.unwrap_or_else(|| free.next().expect("free numbers"))).collect();
 }
 
-/// Returns the RTL of an earlier model with signals named by the operations of the new model that correspond, and the
-/// operations of the new one that have a signal there, but none in the file.
+/// Returns the RTL of an earlier model with its signals renamed to the corresponding operations of the new model. Also
+/// returns the operations of the new model that have a signal in its own RTL, but none in the file.
 pub(super) fn renumbered(rtl: &Rtl, operations: usize, names: &NameAlignment) -> Option<(Rtl, Vec<u32>)> {
     let mut labels = Labels::default();
     if !number(&mut labels, operations, names) {
@@ -77,8 +78,9 @@ pub(super) fn renumbered(rtl: &Rtl, operations: usize, names: &NameAlignment) ->
     Some((rtl.renamed(rename), inserted.collect()))
 }
 
-/// Gives operations without a number those of removed ones between the same two operations, from the last one on: an
-/// inserted operation precedes the changed ones that read it. `is_named` selects operations with a signal.
+/// Assigns numbers of removed operations to operations without a number between the same two operations. Assignment
+/// starts from the last one, as an inserted operation precedes the changed ones that read it. `is_named` selects
+/// operations with a signal.
 fn number_replaced(
     numbers: &mut [Option<u32>],
     (old, is_named): (&BTreeSet<u32>, &dyn Fn(u32) -> bool),
@@ -95,7 +97,7 @@ fn number_replaced(
     }
 }
 
-/// Numbers operations without a signal between operations with numbers, in their order.
+/// Assigns free numbers between those of the neighbours to operations without a signal, in order.
 fn number_hidden(numbers: &mut [Option<u32>], (old, new): (&BTreeSet<u32>, &BTreeSet<u32>), taken: &mut HashSet<u32>) {
     for (origins, between) in gaps(numbers, old) {
         let mut free = between.filter(|number| !old.contains(number));
@@ -107,7 +109,7 @@ fn number_hidden(numbers: &mut [Option<u32>], (old, new): (&BTreeSet<u32>, &BTre
     }
 }
 
-/// Returns the operations between each two with numbers, and the numbers between those of the two.
+/// Returns each range of operations without a number, with the range of numbers between those of its neighbours.
 fn gaps(numbers: &[Option<u32>], old: &BTreeSet<u32>) -> Vec<(Range<usize>, Range<u32>)> {
     let end = (numbers.len(), old.last().map_or(0, |last| last + 1));
     let fixed = numbers.iter().enumerate().filter_map(|(origin, number)| Some((origin, (*number)?)));
@@ -121,12 +123,12 @@ fn gaps(numbers: &[Option<u32>], old: &BTreeSet<u32>) -> Vec<(Range<usize>, Rang
     all
 }
 
-/// Numbers in names of signals.
+/// Returns the operation numbers in the names of signals.
 fn numbers_of(names: &SignalNames) -> BTreeSet<u32> {
     names.iter().filter_map(|name| number_of(name)).map(|(number, _)| number).collect()
 }
 
-/// Numbers of names by their suffix for a part of the value; registers have that of the value.
+/// Groups operation numbers by the suffix of the name, which denotes a part of the value.
 fn by_suffix(names: &SignalNames) -> BTreeMap<&str, BTreeSet<u32>> {
     let mut all: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for (number, suffix) in names.iter().filter_map(|name| number_of(name)) {
@@ -142,7 +144,7 @@ fn number_of(name: &str) -> Option<(u32, &str)> {
     if let Some((before, _)) = stage {
         suffix = before;
     }
-    // The largest number leaves one above it.
+    // New operations need at least one larger number.
     (number < u32::MAX).then_some((number, suffix))
 }
 
@@ -168,10 +170,11 @@ mod tests {
             number_replaced(&mut numbers, (&(0..size).collect(), &|origin| origin != 9), &mut taken);
             numbers
         };
-        // An inserted operation and two that read it; the same in front of the first number and after the last one.
+        // An inserted operation precedes two operations that read it. Gaps may also be before the first or after the
+        // last number.
         assert_eq!(numbered(&[Some(0), None, None, None, Some(3)], 4), [Some(0), None, Some(1), Some(2), Some(3)]);
         assert_eq!(numbered(&[None, None, Some(1), None, None], 3), [None, Some(0), Some(1), None, Some(2)]);
-        // Nothing was removed; numbers in another order; an operation without a signal.
+        // No operation was removed; numbers in another order; an operation without a signal.
         assert_eq!(numbered(&[Some(0), None, Some(1)], 2), [Some(0), None, Some(1)]);
         assert_eq!(numbered(&[Some(2), None, Some(0)], 3), [Some(2), None, Some(0)]);
         let hidden: Vec<Option<u32>> = (0..9).map(Some).chain([None, Some(10)]).collect();
@@ -181,7 +184,7 @@ mod tests {
     #[test]
     fn hidden_operations_are_numbered_between_their_neighbours() {
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-        // Operation 1 of three and of four has no signal; operation 2 of four is new.
+        // Operation 1 has no signal in either version; operation 2 of the new version was inserted.
         let alignment = NameAlignment {
             pairs: vec![(names(&["v0"]), names(&["v0"])), (names(&["v2", "v2_s1"]), names(&["v3"]))],
             old: names(&["v0", "v2", "v2_s1"]),

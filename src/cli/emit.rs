@@ -1,4 +1,4 @@
-//! `alir2hdl generate`, also without its name: writes the Verilog, VHDL or C++ of a model.
+//! `alir2hdl generate`, the default sub-command: writes the Verilog, VHDL or C++ of a model.
 
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, saves_little, stages_without_logic, warnings};
@@ -93,7 +93,7 @@ struct OutputArgs {
     json: bool,
 }
 
-/// An output file: the option that requests it, its path, and its contents.
+/// Output file: the option that requests it, its path, and the kind of its content.
 struct Target<'a> {
     flag: &'static str,
     path: Cow<'a, Path>,
@@ -254,7 +254,7 @@ const LONG: usize = 10_000;
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let (targets, problems) = args.output.targets();
     if !problems.is_empty() {
-        // A missing model is reported first: the word may be a mistyped command.
+        // A missing model is reported first, as the word may be a mistyped command.
         if args.input.model.as_os_str() != "-" {
             formats::open(&args.input.model).map_err(Failure::input)?;
         }
@@ -379,8 +379,8 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     Ok(ExitStatus::Ok)
 }
 
-/// Returns the conversion of real numbers to raw integer values on the ports, if the model was read from a network
-/// file.
+/// Returns the conversion between real numbers and raw integer values of the ports, if the model was read from a
+/// network or matrix file.
 fn interface_of_network(file: &FileFacts, design: &Design) -> Option<serde_json::Value> {
     match (file.meaning(), design) {
         (Some((meaning, _)), Design::Model(model)) => Some(super::network::interface(meaning, model)),
@@ -388,7 +388,7 @@ fn interface_of_network(file: &FileFacts, design: &Design) -> Option<serde_json:
     }
 }
 
-/// Returns the message about a proved file, in the words of `prove`.
+/// Returns the message about a proved file, with the same wording as `prove`.
 fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> String {
     let what = match design {
         Design::Model(_) => "the model for every input",
@@ -424,7 +424,8 @@ pub(super) fn header(design: &Design, namespace: &str, checksum: &str) -> String
 }
 
 impl Args {
-    /// Returns the namespace of the C++ header: the option's, otherwise a safe one near the name of the file.
+    /// Returns the namespace of the C++ header: that of the option, otherwise a valid one that is derived from the file
+    /// name.
     fn namespace(&self, stem: &str) -> String {
         self.output.namespace.clone().unwrap_or_else(|| cpp_namespace::from_stem(stem).0)
     }
@@ -447,7 +448,7 @@ impl Args {
 }
 
 /// Returns the languages in which names must be legal: those of the written files; both if none is written, and for
-/// state machines and shared hardware.
+/// state machines and resource sharing.
 pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Iterator<Item = Language>) -> Languages {
     let none = Languages { verilog: false, vhdl: false };
     let all = written.fold(none, |all, language| match language {
@@ -533,7 +534,7 @@ impl PhaseTimes {
         schema::document("alir2hdl.timings/1", &serde_json::json!({ "seconds": steps, "cmvm_solve": solved }))
     }
 
-    /// Returns a table for people.
+    /// Returns the durations as a text table.
     fn report(&self) -> String {
         let line = |(step, took): &(&str, Duration)| format!("{step:<10}{:>9} s", four_digits(took.as_secs_f64()));
         self.0.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -1,9 +1,10 @@
-//! `alir2hdl explain`: what `docs/errors.md` says of a code, and the schemas of JSON outputs, without the network.
+//! `alir2hdl explain`: prints the entry of a code in `docs/errors.md`, or the schema of a JSON output, without network
+//! access.
 
 use super::{ExitStatus, Failure, near, print, schema};
 use crate::diag::{Diagnostic, Place};
 
-/// The table that the program carries.
+/// Table of codes, which is embedded in the program.
 const ERRORS: &str = include_str!("../../docs/errors.md");
 
 /// Explain the code of an error, warning or note
@@ -22,7 +23,7 @@ pub(super) struct Args {
     schema: Option<String>,
 }
 
-/// A row of the table.
+/// Row of the table.
 struct Entry<'t> {
     /// Heading of its group.
     section: &'t str,
@@ -31,7 +32,7 @@ struct Entry<'t> {
     remedy: &'t str,
 }
 
-/// All rows, in the table's order.
+/// Returns all rows in the order of the table.
 fn entries(text: &str) -> Vec<Entry<'_>> {
     let mut section = "";
     let mut found = Vec::new();
@@ -55,7 +56,7 @@ pub(super) fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     entries(ERRORS).into_iter().map(|entry| (entry.code, entry.meaning))
 }
 
-/// Returns the remedy of a code as a help line, where the table has one of its own.
+/// Returns the remedy of a code as a help line; `None` if the table refers to the message.
 pub(super) fn remedy(code: &str) -> Option<String> {
     let entry = entries(ERRORS).into_iter().find(|entry| entry.code == code)?;
     let refers = ["See the message", "The message", "The help"].iter().any(|words| entry.remedy.starts_with(words));
@@ -73,7 +74,7 @@ fn in_message(remedy: &str) -> String {
     }
 }
 
-/// A code as the table has it: a letter and four digits, of which zeros in front may be left out.
+/// Normalises a code to a letter and four digits; leading zeros may be omitted.
 fn full_code(asked: &str) -> String {
     let upper = asked.trim().to_ascii_uppercase();
     let upper = upper.trim_matches(['[', ']']);
@@ -106,7 +107,7 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
         return print(text.as_bytes());
     };
     let code = full_code(asked);
-    // A number without a letter is an error's.
+    // A number without a letter is an error code.
     let with_letter = format!("E{code:0>4}");
     let known = entries.iter().find(|entry| entry.code == code);
     let Some(entry) = known.or_else(|| entries.iter().find(|entry| entry.code == with_letter)) else {

@@ -1,4 +1,4 @@
-//! `alir2hdl explore`: many variants of hardware, made, proved and synthesised by a Snakemake workflow.
+//! `alir2hdl explore`: builds, proves and synthesises many hardware variants with a Snakemake workflow.
 
 use super::hardware::ObjectiveArg;
 use super::info::{plot, scatter};
@@ -107,7 +107,7 @@ impl Default for ExplorationOptions {
     }
 }
 
-/// The flows that synthesise.
+/// Argument of `--flow`: synthesis flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FlowArg {
     /// yosys and nextpnr for ECP5
@@ -127,11 +127,11 @@ impl FlowArg {
         }
     }
 
-    /// Rejects a run whose variants would all fail because a tool is missing.
+    /// Returns an error if a tool is missing without which all variants would fail.
     fn check_tools(self) -> Result<(), Failure> {
-        // As in the scripts of the project, variables name the tools of the open flow.
+        // Environment variables may name the tools of the open flow, as in the scripts of a project folder.
         let is_named = |variable: &str| !variable.is_empty() && std::env::var_os(variable).is_some();
-        // One of the programs of each line; which of the open flow's it is depends on the device.
+        // Each line lists alternatives, one of which must be installed; the device determines which nextpnr is needed.
         let needed: &[(&str, &[&str])] = match self {
             FlowArg::Yosys => &[("YOSYS", &["yosys"]), ("NEXTPNR", &["nextpnr-ecp5", "nextpnr-ice40"])],
             FlowArg::Vivado => &[("", &["vivado"])],
@@ -152,7 +152,7 @@ impl FlowArg {
     }
 }
 
-/// Variants at most.
+/// Maximum number of variants.
 const MOST_VARIANTS: usize = 100_000;
 
 impl ExplorationOptions {
@@ -163,7 +163,7 @@ impl ExplorationOptions {
     /// Sets an option by its name.
     ///
     /// # Errors
-    /// If no option has that name; if the value is invalid.
+    /// If the option does not exist, or if the value is invalid.
     pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
         let result = match name {
             "pipeline" | "stages" => StageCounts::parse(&value.to_string()).map(|counts| self.pipeline = counts),
@@ -181,7 +181,7 @@ impl ExplorationOptions {
         result.map_err(|expected| invalid(name, value, expected))
     }
 
-    /// Returns the options in which variants differ. A further hardware option is one more entry.
+    /// Returns the options in which variants differ, each with its values.
     fn axes(&self) -> Vec<VariedOption> {
         let stages = self.pipeline.0.iter().map(u32::to_string).collect();
         let named = |objective: &ObjectiveArg| objective.to_possible_value().map(|value| value.get_name().to_owned());
@@ -200,7 +200,7 @@ impl ExplorationOptions {
         ]
     }
 
-    /// Returns the options of `project` that all variants share; `words` are further ones.
+    /// Returns the `project` options of all variants; `words` are further options.
     fn shared(&self, words: &[String]) -> Vec<String> {
         let device = self.device.iter().map(|device| format!("--device={}", device.text));
         device.chain(words.iter().cloned()).collect()
@@ -223,11 +223,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Writes the workflow into a folder and runs it if the options request it; `shared` are words of `project` that all
-/// variants share. Notes are not printed.
+/// Writes the workflow into a folder, and runs it if the options request that. `shared` are `project` options for all
+/// variants. Notes are not printed.
 ///
 /// # Errors
-/// The problems of the models or the options; if Snakemake is missing or ended early.
+/// If a model or an option is invalid, or if Snakemake is missing or ended early.
 pub fn explore(
     models: &[PathBuf],
     reading: &ReadingOptions,
@@ -239,7 +239,7 @@ pub fn explore(
     explored(&inputs, folder, options, shared, Global { quiet: true, ..Global::default() }).map(|_| ())
 }
 
-/// Writes the workflow. Returns its results if it ran.
+/// Writes the workflow and runs it on request; returns the results of the run.
 fn explored(
     inputs: &[InputArgs],
     folder: &Path,
@@ -271,7 +271,7 @@ fn explored(
     let ended = snakemake(options.jobs, folder, global)?;
     let results = collect(folder)?;
     let (_, failed, open) = results.counts();
-    // Killed, or at an end before it tried everything.
+    // Snakemake was killed, or it ended before it tried all variants.
     if ended.code().is_none() || (open > 0 && failed == 0) {
         let message = format!("snakemake ended early ({ended}); {} says more", folder.join(LOG).display());
         let error = Diagnostic::error("E1202", Place::Flag("--run".into()), message);
@@ -284,7 +284,7 @@ fn refused(flag: &str, message: String, help: &str) -> Failure {
     Failure::input(Diagnostic::error("E0805", Place::Flag(flag.into()), message).with_help(help))
 }
 
-/// Refuses a folder with other things in it.
+/// Returns an error if the folder contains files of another origin.
 fn check_folder(folder: &Path) -> Result<(), Failure> {
     let occupied = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     match occupied && !folder.join("plan.json").is_file() {
@@ -296,7 +296,7 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Reads the models: every one of them is checked before anything is written.
+/// Reads and checks all models, before anything is written.
 fn plan(
     inputs: &[InputArgs],
     options: &ExplorationOptions,
@@ -336,14 +336,14 @@ fn plan(
     Ok(Exploration { sources, axes: options.axes(), options: options.shared(shared), flow, program: program()? })
 }
 
-/// Version and checksum of this program.
+/// Returns version and checksum of this program.
 fn program() -> Result<String, Failure> {
     let path = std::env::current_exe().unwrap_or_default();
     let bytes = std::fs::read(&path).map_err(|e| Failure::io(&path, "read", &e))?;
     Ok(format!("{} {}", env!("CARGO_PKG_VERSION"), formats::sha256(&bytes)))
 }
 
-/// Refuses options that `project` does not know, or refuses in every variant, before hundreds of variants fail of them.
+/// Returns an error for options that `project` does not have, or that it rejects in every variant.
 fn check_options(plan: &Exploration) -> Result<(), Failure> {
     let mut problems = None;
     let mut are_all_refused = true;
@@ -363,25 +363,26 @@ fn check_options(plan: &Exploration) -> Result<(), Failure> {
     }
 }
 
-/// The files that the folder does not have yet, or has otherwise: others keep their age, by which Snakemake goes.
+/// Returns the files that are missing in the folder or differ. Other files keep their modification time, which
+/// Snakemake uses.
 fn changed(files: FileSet, folder: &Path) -> FileSet {
     let same = |name: &str, bytes: &[u8]| std::fs::read(folder.join(name)).is_ok_and(|there| there == bytes);
     FileSet(files.0.into_iter().filter(|(name, bytes)| !same(name, bytes)).collect())
 }
 
-/// Log file of Snakemake, in the folder.
+/// Name of Snakemake's log file in the folder.
 const LOG: &str = "snakemake.log";
 
-/// Runs the workflow in its folder; failed variants are no failure of this.
+/// Runs the workflow in its folder. Failed variants are not an error.
 fn snakemake(jobs: Option<u32>, folder: &Path, global: Global) -> Result<process::ExitStatus, Failure> {
-    // Held while it runs: a lock of Snakemake's own that exists all the same was left by a process that was killed.
+    // The lock exists during the run. If Snakemake's own lock remains nevertheless, its process was killed.
     let plan = folder.join("plan.json");
     let lock = File::open(&plan).map_err(|e| Failure::io(&plan, "open", &e))?;
     if lock.try_lock().is_err() {
         let message = format!("another alir2hdl explore --run is at work in {}", folder.display());
         return Err(refused("--run", message, "wait for its end"));
     }
-    // Inside of Python the process is another program, and its caller sets the variable.
+    // Within Python the current executable is the interpreter, and the caller sets the variable.
     let program = std::env::current_exe().ok().filter(|path| path.file_stem().is_some_and(|stem| stem == "alir2hdl"));
     let start = |arguments: &[&str]| {
         let mut command = Command::new("snakemake");
@@ -399,7 +400,7 @@ fn snakemake(jobs: Option<u32>, folder: &Path, global: Global) -> Result<process
     }
     let jobs = jobs.map_or_else(|| "all".to_owned(), |jobs| jobs.to_string());
     let mut child = start(&["--cores", &jobs, "--keep-going", "--rerun-incomplete", "--nocolor"])?;
-    // An interrupt of a Python session reaches this process alone.
+    // In a Python session, an interrupt reaches only this process and not Snakemake.
     let _running = RunningTool::new(&child);
     let bar = match global.quiet {
         true => ProgressBar::hidden(),
@@ -424,14 +425,14 @@ fn snakemake(jobs: Option<u32>, folder: &Path, global: Global) -> Result<process
     Ok(ended)
 }
 
-/// `7 of 9 steps (78%) done`.
+/// Parses a line like `7 of 9 steps (78%) done`; returns the numbers of finished steps and of all steps.
 fn steps(line: &str) -> Option<(u64, u64)> {
     let (done, rest) = line.split_once(" of ")?;
     let (all, _) = rest.split_once(" steps")?;
     Some((done.trim().parse().ok()?, all.parse().ok()?))
 }
 
-/// Gathers the results and writes table, picture and page.
+/// Collects the results and writes them as tables, chart and HTML page.
 fn collect(folder: &Path) -> Result<Results, Failure> {
     let found = results::gather(folder).map_err(|e| Failure::io(&folder.join("plan.json"), "read", &e))?;
     let picture = picture(&found);
@@ -444,7 +445,7 @@ fn collect(folder: &Path) -> Result<Results, Failure> {
     Ok(found)
 }
 
-/// Speed and area of every variant, a panel for each model.
+/// Draws speed and area of all variants, with a panel for each model.
 fn picture(found: &Results) -> String {
     let mut panels: Vec<scatter::Panel> = Vec::new();
     for row in &found.variants {
@@ -461,12 +462,12 @@ fn picture(found: &Results) -> String {
     scatter::svg(&format!("Speed and area, {by}"), ["look-up tables and flip-flops", "clock (MHz)"], &panels)
 }
 
-/// Returns the document of the results.
+/// Returns the results as a JSON document.
 fn document(results: &Results) -> String {
     schema::document("alir2hdl.explore/1", &results::content(results))
 }
 
-/// Prints the table or the document; says how many failed.
+/// Prints the table or the document, and the numbers of finished, failed and open variants.
 fn finished(results: &Results, folder: &Path, as_json: bool, global: Global) -> Result<ExitStatus, Failure> {
     let (done, failed, open) = results.counts();
     if as_json {

@@ -1,4 +1,4 @@
-//! Facts for library callers: about files, ports and compiled hardware.
+//! Information for library callers about files, ports and compiled hardware.
 
 use super::HeldProgram;
 use super::idle::{self, GivenOptions, Registers};
@@ -82,12 +82,12 @@ pub fn hardware_warnings(held: &HeldProgram, options: &HardwareOptions, hardware
     found
 }
 
-/// An element of the ports.
+/// Element of the ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortElement {
-    /// Its type.
+    /// Type of the element.
     pub kif: Kif,
-    /// Its name in the source; empty without one.
+    /// Name in the source; empty without one.
     pub name: String,
 }
 

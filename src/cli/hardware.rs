@@ -144,7 +144,7 @@ pub(super) enum InputArg {
 }
 
 impl InputArg {
-    /// Returns the value as an option of the compiler.
+    /// Returns the corresponding option of the compiler.
     fn arrival(self) -> Arrival {
         match self {
             InputArg::Captured => Arrival::Captured,
@@ -153,7 +153,7 @@ impl InputArg {
         }
     }
 
-    /// Returns the value as an option of a proof.
+    /// Returns the corresponding option of a proof.
     pub(super) fn input_timing(self) -> InputTiming {
         match self {
             InputArg::Captured => InputTiming::Accepted,

@@ -33,25 +33,25 @@ use num_traits::{FromPrimitive, ToPrimitive};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes in which a file shows what it is.
+/// Number of bytes at the beginning of a file that are sufficient to detect its format.
 const HEAD: usize = 1 << 16;
-/// Bits that a double holds of an integer.
+/// Width in bits of the integers that a double represents exactly.
 const EXACT: u32 = 53;
 
-/// A program or state machine, what it was made of, and the engine that runs it.
+/// Program or state machine in memory, with the facts about its source and the engine that runs it.
 pub struct HeldProgram {
     pub(super) design: Design,
     pub(super) file: FileFacts,
-    /// Where it was read from; `-` if from nowhere.
+    /// Path of the source in messages; `-` without a file.
     pub(super) name: String,
     engine: Option<ProgramEngine>,
 }
 
-/// The batch engine of a program.
+/// Batch engine of a program.
 struct ProgramEngine {
     plan: Plan,
     array: ArrayEngine,
-    /// `true` if real numbers are encoded as the program's ports encode them: floor, wrap, no scales.
+    /// `true` if real numbers are encoded by floor and wrap to the types of the ports, and outputs have no scales.
     is_plain: bool,
 }
 
@@ -70,7 +70,8 @@ impl HeldProgram {
         HeldProgram { design, file, name, engine }
     }
 
-    /// Reads the bytes of ALIR in any form, of a state machine, or of an integer kernel. `name` is for messages.
+    /// Reads a program in any ALIR format, a state machine or an integer kernel from bytes. `name` is the name in
+    /// messages.
     ///
     /// # Errors
     /// The problems of the content.
@@ -108,11 +109,11 @@ impl HeldProgram {
         Ok(HeldProgram::new(design, file, path.display().to_string()))
     }
 
-    /// The product with a matrix, from the bytes of an npy file and the type of each input (or of all, if there is
-    /// one), and the adders that it is made of.
+    /// Builds the product with a matrix from the bytes of an npy file. `types` has the type of each input, or one type
+    /// for all inputs. Also returns the adder graph of the product and the report about it.
     ///
     /// # Errors
-    /// What is wrong with the matrix, the types or the options.
+    /// If the matrix, a type or an option is invalid.
     pub fn from_matrix(
         npy: &[u8],
         types: &[String],
@@ -137,7 +138,7 @@ impl HeldProgram {
         Ok((HeldProgram::new(Design::Model(model), file, "-".into()), graph, report))
     }
 
-    /// The program; `None` for a state machine.
+    /// Returns the program; `None` for a state machine.
     pub fn model(&self) -> Option<&Model> {
         match &self.design {
             Design::Model(model) => Some(model),
@@ -145,7 +146,7 @@ impl HeldProgram {
         }
     }
 
-    /// The state machine; `None` for a program.
+    /// Returns the state machine; `None` for a program.
     pub fn machine(&self) -> Option<&Machine> {
         match &self.design {
             Design::Model(_) => None,
@@ -153,12 +154,12 @@ impl HeldProgram {
         }
     }
 
-    /// Where it was read from; `-` if from nowhere.
+    /// Returns the path of the source; `-` without a file.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Names of elements and values.
+    /// Returns the names of elements and values.
     pub fn labels(&self) -> &Arc<Labels> {
         &self.file.labels
     }
@@ -183,13 +184,14 @@ impl HeldProgram {
         }
     }
 
-    /// Returns the names of the hardware of `spec`: with those of the earlier version that the options name, if any.
+    /// Returns the names of the hardware of `spec`. If the options name an earlier version, operations keep its names.
     pub(super) fn labels_for(&self, options: &HardwareOptions, spec: &compile::Spec) -> Result<Arc<Labels>, Failure> {
         let read_old = |path: &Path| HeldProgram::read(path, ReadingOptions::default()).map(|old| old.design);
         self.file.labels_like(options, &self.design, spec, read_old)
     }
 
-    /// Simulates the hardware. `progress` receives the number of simulations that have ended, and of all.
+    /// Simulates the hardware. `progress` receives the number of finished simulations and the number of all
+    /// simulations.
     ///
     /// # Errors
     /// The problems of the options, the samples or the tools.
@@ -210,7 +212,7 @@ impl HeldProgram {
     /// Returns facts about the design as `alir2hdl info --json` prints them, and warnings.
     ///
     /// # Errors
-    /// Options that contradict each other or that the design has no use for; if the chart cannot be written.
+    /// If options contradict each other or have no effect on this kind of design, or if the chart cannot be written.
     pub fn info(&self, options: &DescriptionOptions) -> Result<(String, Diagnostics), Failure> {
         super::info::in_memory((&self.design, &self.file), options)
     }
@@ -269,11 +271,11 @@ impl HeldProgram {
         hardware.sidecar(&[], self.file.checksum.clone()).with_network(network).to_json()
     }
 
-    /// Proves or refutes that an RTL source computes the design, with the strength of the command; `content` are the
-    /// bytes of the design's file. The certificate, if one was requested, is written into a folder.
+    /// Proves or refutes that RTL is equal to the design, like `alir2hdl prove`. `content` are the bytes of the
+    /// design's file. If `folder` is given, a certificate is written into this folder.
     ///
     /// # Errors
-    /// If the source cannot be read or is of another design; if a file cannot be written.
+    /// If the source cannot be read or belongs to another design, or if a file cannot be written.
     pub fn prove(
         &self,
         (source, language): (&str, Language),
@@ -310,7 +312,7 @@ impl HeldProgram {
     /// Returns the raw integer values of every operation and of every output for one sample.
     ///
     /// # Errors
-    /// An input without a raw integer value; a look-up outside of its table; a state machine.
+    /// If an input has no raw integer value, if a look-up is outside of its table, or for a state machine.
     pub fn trace(&self, numbers: Numbers<'_>, codes: bool) -> Result<[Vec<BigInt>; 2], ArrayFault> {
         let Some(model) = self.model() else {
             let reason = "a state machine has no trace of one sample".to_owned();
@@ -340,10 +342,10 @@ impl HeldProgram {
         Ok([operations, outputs])
     }
 
-    /// Returns the design as ALIR JSON; what the program was lowered from is not part of it.
+    /// Returns the design as ALIR JSON, without the source that the program was lowered from.
     ///
     /// # Errors
-    /// A value that the format cannot represent.
+    /// If the format cannot represent a value.
     pub fn to_alir(&self) -> Result<Vec<u8>, Diagnostics> {
         let wrong = |what: String| Diagnostics::from(Diagnostic::error("E0000", Place::Whole, what));
         match &self.design {
@@ -356,7 +358,7 @@ impl HeldProgram {
         }
     }
 
-    /// The integer type that holds the raw integer values of all outputs.
+    /// Returns the integer type that can represent the raw integer values of all outputs.
     pub fn code_type(&self) -> CodeType {
         let Some(kernel) = &self.file.kernel else {
             return match (&self.engine, &self.design) {
@@ -369,12 +371,12 @@ impl HeldProgram {
         if is_narrow { CodeType::Signed } else { CodeType::Wide }
     }
 
-    /// Runs samples in memory: real numbers as the source has them, encoded exactly; integers of an integer kernel; or
-    /// raw integer values of the ports, where the results are. Scales of a network's outputs round to the nearest
-    /// float64.
+    /// Runs samples in memory. Inputs are real numbers of the source, which are encoded exactly, or integers of an
+    /// integer kernel. If the results are raw integer values, the inputs of a program without a kernel are raw integer
+    /// values of the ports too. If an output of a network has a scale, its results are rounded to the nearest float64.
     ///
     /// # Errors
-    /// The first sample without a result, or with one that float64 cannot hold; a run that was ended.
+    /// The first sample without a result, or with a result that float64 cannot represent; or the run was stopped.
     ///
     /// # Panics
     /// If the lengths do not fit `rows` samples.
@@ -408,8 +410,9 @@ impl HeldProgram {
         }
     }
 
-    /// Samples of what the program was lowered from: each input becomes the code of its port, each output the value of
-    /// its code. Between them runs the batch engine where a double holds every code, else the golden evaluator.
+    /// Runs real samples through the program of a network or matrix: encodes each input to the type of its port, and
+    /// converts each output with its unit. The batch engine computes the outputs if a double represents the values of
+    /// all ports exactly, otherwise the reference semantics computes them.
     fn through_ports(
         &self,
         meaning: &dyn ReferenceSemantics,
@@ -434,7 +437,7 @@ impl HeldProgram {
                 let codes = (first..first + elements.len()).map(code).collect::<Result<Vec<_>, _>>()?;
                 for (output, (to, value)) in to.iter_mut().zip(meaning.evaluate(&codes)).enumerate() {
                     *to = value.to_f64();
-                    // A scale may give any fraction, which rounds; a value without one is exact.
+                    // With a scale, an output may be any fraction, so it is rounded. Without a scale, it must be exact.
                     let is_exact = Rational::from_f64(*to).is_some_and(|real| real == value);
                     let frac = kifs[output].frac;
                     if units[output] == port::Unit::plain()
@@ -475,7 +478,8 @@ impl HeldProgram {
     }
 }
 
-/// Returns `true` if a source encodes each real input by floor and wrap to the type of its port, and scales no output.
+/// Returns `true` if the source quantises each real input to the type of its port by floor and wrap, and scales no
+/// output.
 fn is_plain(meaning: &dyn ReferenceSemantics, model: &Model) -> bool {
     let kifs = model.input_kifs();
     let direct = |(element, kif): (&port::InputElement, &Kif)| {
@@ -489,7 +493,7 @@ fn is_plain(meaning: &dyn ReferenceSemantics, model: &Model) -> bool {
         && meaning.output_units().iter().all(|unit| *unit == port::Unit::plain())
 }
 
-/// Samples of an integer kernel by its reference interpreter. An integer larger than its type wraps.
+/// Runs samples of an integer kernel with the reference interpreter. An input larger than its type wraps.
 fn run_kernel(kernel: &llvlir::Program, numbers: Numbers<'_>, results: &mut Results<'_>) -> Result<(), ArrayFault> {
     let (reads, makes) = (kernel.input_elements(), kernel.output_elements());
     let wide = reads.iter().chain(&makes).map(|element| element.width).max().filter(|&width| width > EXACT);

@@ -1,13 +1,13 @@
-//! Help: the overview of the program with its sub-commands in groups, and the options of one sub-command.
+//! Help texts: the overview of the program with groups of sub-commands, and the options of a sub-command.
 //!
-//! `-h` lists the options that most people need, `--help` all of them, in one compact form. Rare options are marked
-//! `hide_short_help`; a `long_help` replaces the help of an option where all are listed.
+//! `-h` lists common options, `--help` lists all options, both in the same compact layout. Rare options are marked with
+//! `hide_short_help`. In the list of all options, a `long_help` replaces the help of an option.
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 use std::fmt::Write;
 
-/// Sub-commands in the order in which people meet them.
+/// Groups of sub-commands, in the order of typical use.
 pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Generate", &["generate", "convert", "calibrate", "explore"]),
     ("Inspect", &["check", "info", "view", "run", "diff"]),
@@ -16,23 +16,23 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
     ("Utilities", &["devices", "passes", "explain", "completions", "man", "version", "help"]),
 ];
 
-/// Which options a help lists.
+/// Level of detail of a help text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// The options that most users need.
+    /// Options that most users need.
     Common,
-    /// All.
+    /// All options.
     All,
 }
 
 impl Detail {
-    /// The detail that the words of a command line ask for.
+    /// Returns the detail that a command line requests.
     pub(super) fn requested<'w>(mut words: impl Iterator<Item = &'w str>) -> Detail {
         if words.any(|word| word == "--help" || word == "help") { Detail::All } else { Detail::Common }
     }
 }
 
-/// Headings whose options `-h` leaves out, because the sub-command is about something else.
+/// Headings whose options `-h` omits for a sub-command, as they are not its main purpose.
 const LEFT_OUT: &[(&str, &[&str])] = &[
     ("verify", &["Ports", "Optimisation and RTL", "Networks and matrices"]),
     ("project", &["Ports", "Optimisation and RTL", "Networks and matrices"]),
@@ -40,13 +40,13 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ("view", &["Networks and matrices"]),
 ];
 
-/// The options `-h` and `--help`, which print the same layout.
+/// Returns the options `-h` and `--help`, which use the same layout.
 pub(super) fn flag() -> Arg {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).global(true);
     help.help("Print help; --help lists all options").help_heading("Output").display_order(1000)
 }
 
-/// A command whose help lists options in this detail.
+/// Returns a command whose help lists options in this detail.
 pub(super) fn with_detail(command: Command, detail: Detail) -> Command {
     match detail {
         Detail::Common => {
@@ -67,8 +67,8 @@ pub(super) fn with_detail(command: Command, detail: Detail) -> Command {
     }
 }
 
-/// The closing part of the help: the examples, and where all further documentation is listed. The short help has no
-/// examples with options that it does not list.
+/// Returns the closing part of the help: examples, and further documentation. The short help omits examples with
+/// options that it does not list.
 pub(super) fn closing(text: &str, detail: Detail, command: &Command) -> String {
     match detail {
         Detail::All => text.to_owned(),
@@ -101,7 +101,7 @@ const BOLD: &str = "\x1b[1m";
 const HEADING: &str = "\x1b[1m\x1b[4m";
 const PLAIN: &str = "\x1b[0m";
 
-/// The overview: how the program is called, all sub-commands, some examples.
+/// Returns the overview: usage, all sub-commands, and examples.
 pub(super) fn overview(command: &Command) -> StyledStr {
     let mut text = String::new();
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();

@@ -1,9 +1,9 @@
-//! Options that have no effect on the hardware.
+//! Warnings about options that have no effect on the hardware, and about inefficient options.
 //!
-//! One rule for all of them. Options that contradict each other whatever the model is (an option about a wrapper, a
-//! reset or a FIFO that was not requested), and options for a port that would not exist, are refused: no hardware
-//! satisfies the request. An option that has no effect in this design (its tables, products, registers) gives a
-//! warning, `W0801`: the hardware satisfies the request, and scripts give the same options to many models.
+//! Options that contradict each other in every design (for a wrapper, reset or FIFO that is not requested), and options
+//! for ports that do not exist, are errors, as no hardware satisfies the request. An option that has no effect on this
+//! design (its tables, multiplications or registers) results in the warning `W0801`, as the hardware satisfies the
+//! request and scripts use the same options for many models.
 
 use super::input::Design;
 use crate::compile::{self, Arrival, Engine, Hardware, LookupTables, Products, Scheduled, Spec, Stages};
@@ -17,7 +17,7 @@ use crate::project::options::ProjectOptions;
 use crate::reuse::MAX_INTERVAL;
 use crate::schedule::{Effort, Objective};
 
-/// The options of a sub-command that are looked at.
+/// Options of a sub-command that are checked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GivenOptions<'a> {
     options: &'a HardwareOptions,
@@ -37,12 +37,12 @@ impl<'a> GivenOptions<'a> {
     }
 }
 
-/// The registers of hardware.
+/// Properties of the registers of hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Registers {
     /// `true` if there are any registers.
     pub(super) any: bool,
-    /// `true` if the place of some registers is a choice.
+    /// `true` if the scheduler can choose the position of some registers.
     pub(super) cuts: bool,
     /// `true` if a port signals when a sample is accepted.
     pub(super) ready: bool,
@@ -54,10 +54,10 @@ impl Registers {
     }
 }
 
-/// Less shared logic than this, in per cent, is said.
+/// Share of shared logic in per cent below which a warning is printed.
 const LITTLE: f64 = 20.0;
 
-/// Parts of the design that options could affect.
+/// Parts of the design that options may affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Found {
     registers: Registers,
@@ -67,7 +67,7 @@ struct Found {
     text: bool,
 }
 
-/// Warnings about the options that have nothing to act on. `text`: Verilog or VHDL is made.
+/// Returns warnings about options without effect on a design. `text` is `true` if Verilog or VHDL is written.
 pub(super) fn warnings(asked: GivenOptions<'_>, design: &Design, registers: Registers, text: bool) -> Diagnostics {
     let models: Vec<&Model> = match design {
         Design::Model(model) => vec![model],
@@ -82,7 +82,7 @@ pub(super) fn warnings(asked: GivenOptions<'_>, design: &Design, registers: Regi
     Diagnostics(idle(asked, found).into_iter().map(|(flag, reason)| warning(flag, reason)).collect())
 }
 
-/// Warnings about the name of a core in a folder without IP-XACT and FuseSoC files.
+/// Returns warnings about options that name a core, if the folder has no IP-XACT and FuseSoC files.
 pub(super) fn unused_core_name(options: &ProjectOptions) -> Diagnostics {
     if options.flows.iter().any(|flow| matches!(flow, Flow::Vivado | Flow::Fusesoc)) {
         return Diagnostics::default();
@@ -95,28 +95,28 @@ fn warning(flag: String, reason: &str) -> Diagnostic {
     Diagnostic::warning("W0801", Place::Flag(flag), format!("has no effect: {reason}"))
 }
 
-/// A warning where an interval between samples saves little.
+/// Returns a warning if an initiation interval saves little hardware.
 pub(super) fn saves_little(hardware: &Hardware<'_>) -> Option<Diagnostic> {
     let reused = hardware.reused()?;
     let plan = reused.fold()?;
     little_is_shared(plan.interval, plan.shared(), reused.serial_from)
 }
 
-/// A warning where stages compute nothing: they delay results and cost registers.
+/// Returns a warning about stages without logic, which delay results and cost registers.
 ///
-/// An operation can be wiring only, such as a quantisation: a stage is without logic if none of its nets has a cell.
-/// No warning where a clock period that was required needs the stages.
+/// An operation may be wiring only, such as a quantisation, so a stage is without logic if none of its nets has a cell.
+/// Stages that a required clock period needs are not reported.
 pub(super) fn stages_without_logic(spec: &Spec, scheduled: &Scheduled<'_>, netlist: &Netlist) -> Option<Diagnostic> {
     let mut is_used = vec![false; scheduled.outcome.schedule.stages as usize];
     for net in netlist.nets() {
         let is_logic = !matches!(net.cell, Cell::Input { .. } | Cell::Alias { .. } | Cell::Register { .. });
-        // Stage 0 is what precedes the input registers.
+        // Stage 0 precedes the input registers.
         if let Some(used) = is_used.get_mut((net.stage as usize).wrapping_sub(1)) {
             *used |= is_logic;
         }
     }
     let used = is_used.iter().filter(|used| **used).count();
-    // With one stage, no user expects logic in a model that only passes values on.
+    // A single stage without logic is expected in a model that only passes values on.
     if used == is_used.len() || is_used.len() < 2 {
         return None;
     }
@@ -126,7 +126,7 @@ pub(super) fn stages_without_logic(spec: &Spec, scheduled: &Scheduled<'_>, netli
     let bits = counted(in_empty.flatten().sum::<u64>(), "register bit");
     let message = format!("{empty} of {all} stages compute nothing: they delay the results, with {bits}");
     let warning = Diagnostic::warning("W0804", Place::Flag("--pipeline".into()), message);
-    // The fewest stages that keep a bound were searched for.
+    // The search has already found the fewest stages for the required delay.
     if spec.goal().max_stage_delay.is_some() && !matches!(spec.pipeline.stages, Some(Stages::Exactly(_))) {
         return None;
     }
@@ -137,7 +137,7 @@ pub(super) fn stages_without_logic(spec: &Spec, scheduled: &Scheduled<'_>, netli
     })
 }
 
-/// Returns `true` if a program has a schedule of this number of stages that keeps the other options.
+/// Returns `true` if the program can be scheduled in this number of stages with the other options.
 fn is_scheduled_in(stages: u32, spec: &Spec, model: &Model) -> bool {
     if spec.goal().max_stage_delay.is_none() {
         return true;
@@ -147,8 +147,8 @@ fn is_scheduled_in(stages: u32, spec: &Spec, model: &Model) -> bool {
     compile::optimise(model, &spec).and_then(|optimised| optimised.schedule(&spec)).is_ok()
 }
 
-/// Warns that little hardware is shared, from the share in per cent; `serial_from`: smallest interval for bit-serial
-/// arithmetic.
+/// Returns a warning if less logic is shared than `LITTLE` per cent. `serial_from` is the smallest interval for
+/// bit-serial arithmetic.
 pub(super) fn little_is_shared(interval: u32, shared: f64, serial_from: Option<u32>) -> Option<Diagnostic> {
     if shared >= LITTLE {
         return None;
@@ -166,7 +166,7 @@ pub(super) fn little_is_shared(interval: u32, shared: f64, serial_from: Option<u
     Some(Diagnostic::warning("W0810", Place::Flag("--ii".into()), message).with_help(help))
 }
 
-/// The options that have nothing to act on, with why.
+/// Returns the options without effect, each with the reason.
 fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(String, &'static str)> {
     const REGISTERS: &str = "there are no registers";
     const CUTS: &str = "there are no two layers of registers, and so nothing to choose";
@@ -188,7 +188,7 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(String, &'static str)> {
     let names = if generates { options.names.missing_ports(exists) } else { Vec::new() };
     let rom_style = options.tables != LookupTables::Auto;
     let shreg = options.shreg_extract.is_some();
-    // Who only looks takes no text for granted.
+    // Sub-commands that only report may show options for RTL of a later run.
     let no_text = generates && !found.text;
     let is_divided = options.hierarchy != Hierarchy::default();
     let splits = options.split_above != HardwareOptions::default().split_above;

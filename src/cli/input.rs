@@ -1,4 +1,4 @@
-//! The options about reading a model, the same in every sub-command.
+//! Options for reading models, common to all sub-commands.
 
 use super::matrix::{MatrixArgs, MatrixFacts};
 use super::rtl_graph::{NameAlignment, corresponding_names};
@@ -33,7 +33,7 @@ pub(super) struct InputArgs {
     reading: AtTheEnd,
 }
 
-/// [`ReadingOptions`], which [`with_reading_options`] appends to all other options, because few users need them.
+/// Options of [`ReadingOptions`], which [`with_reading_options`] adds after all other options, as few users need them.
 #[derive(Clone, Debug)]
 pub(super) struct AtTheEnd(ReadingOptions);
 
@@ -57,12 +57,12 @@ impl clap::Args for AtTheEnd {
     }
 }
 
-/// Returns a command that, if it reads a model, has the options about reading after its other options.
+/// Returns the command; if it reads a model, the reading options follow its other options.
 pub(super) fn with_reading_options(command: clap::Command) -> clap::Command {
     if !command.get_arguments().any(|arg| arg.get_id() == "model") {
         return command;
     }
-    // A doc comment of the options would replace that of the command.
+    // The parser replaces the description of the command with the doc comment of the options, so restore it.
     let of = |text: Option<&StyledStr>| Resettable::from(text.cloned());
     let (about, long) = (of(command.get_about()), of(command.get_long_about()));
     <ReadingOptions as clap::Args>::augment_args(command).about(about).long_about(long)
@@ -111,7 +111,7 @@ impl ReadingOptions {
     /// Sets an option by its name.
     ///
     /// # Errors
-    /// If no option has that name; if the value is invalid.
+    /// If the option does not exist, or if the value is invalid.
     pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
         if name == "format" {
             self.format = Some(variant(value).map_err(|expected| invalid(name, value, expected))?);
@@ -122,7 +122,7 @@ impl ReadingOptions {
     }
 }
 
-/// Returns the variant of an option's type that a word names.
+/// Returns the variant of a value enumeration that a word names.
 pub(super) fn variant<T: ValueEnum + Copy>(value: &OptionValue) -> Result<T, String> {
     let named = |&variant: &T| Some((variant.to_possible_value()?, variant));
     let known: Vec<_> = T::value_variants().iter().filter_map(named).collect();
@@ -130,7 +130,7 @@ pub(super) fn variant<T: ValueEnum + Copy>(value: &OptionValue) -> Result<T, Str
     choice(value, &known)
 }
 
-/// The forms of model files.
+/// Formats of model files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
     /// ALIR JSON, versions 2 to 4
@@ -203,22 +203,22 @@ impl InputArgs {
         &self.model
     }
 
-    /// Arguments for a file with options by name.
+    /// Builds the arguments for a file with reading options.
     pub(super) fn new(path: &Path, reading: ReadingOptions) -> InputArgs {
         InputArgs { model: path.to_owned(), reading: AtTheEnd(reading) }
     }
 
-    /// Returns the arguments for a file, with options that were given separately.
+    /// Builds the arguments for a file with reading options of a command line.
     pub(super) fn with_limits(path: &Path, reading: &AtTheEnd) -> InputArgs {
         InputArgs { model: path.to_owned(), reading: reading.clone() }
     }
 
-    /// Returns the same arguments for another file.
+    /// Returns the arguments for another file with the options of this one.
     pub(super) fn with_path(&self, path: &Path) -> InputArgs {
         InputArgs { model: path.to_owned(), ..self.clone() }
     }
 
-    /// Returns the design of another file, read with these options and without notes.
+    /// Reads the design of another file with these options; notes are not printed.
     pub(super) fn read_other(&self, path: &Path, global: Global) -> Result<Design, Failure> {
         let (design, _) = self.with_path(path).read_design(Global { quiet: true, ..global })?;
         Ok(design)
@@ -237,21 +237,21 @@ impl InputArgs {
         self.limits().limits()
     }
 
-    /// Builds a failure from problems of the file.
+    /// Builds a failure from problems in the file.
     fn wrong(&self, found: impl Into<Diagnostics>) -> Failure {
         self.cut(Failure::input(found.into()))
     }
 
-    /// Returns the failure with at most the number of problems that are to be printed.
+    /// Limits the number of problems in a failure to the requested maximum.
     pub(super) fn cut(&self, failure: Failure) -> Failure {
         let (most, counted) = (self.limits().max_problems as usize, self.limits().limits().max_problems);
         Failure { diagnostics: failure.diagnostics.cut(most, counted).in_file(&self.model), ..failure }
     }
 
-    /// Reads and checks the model; notes about the model are printed at once. An integer kernel is lowered.
+    /// Reads and checks the model. Notes about the model are printed immediately. An integer kernel is lowered.
     ///
     /// # Errors
-    /// Every problem of the file (exit code 2).
+    /// All problems in the file (exit code 2).
     pub(super) fn read(&self, global: Global) -> Result<Model, Failure> {
         let (reader, head) = self.opened()?;
         if self.is_kernel(&head) {
@@ -264,7 +264,7 @@ impl InputArgs {
             let (model, ..) = self.network(kind, reader, global)?;
             return Ok(model);
         }
-        // The kind of the file is checked first: an option may suit the file that the user meant.
+        // The kind of the file is checked first, as an option may be valid for the file that the user intended to read.
         let (model, notes) =
             formats::read(reader, &self.limits().limits(), self.format()).map_err(|e| self.wrong(e))?;
         self.reading.0.matrix.refuse()?;
@@ -273,10 +273,10 @@ impl InputArgs {
         Ok(model)
     }
 
-    /// Reads and checks an integer kernel, if the file is one.
+    /// Reads and checks an integer kernel; returns `None` for other files.
     ///
     /// # Errors
-    /// Its first problem (exit code 2).
+    /// The first problem in the kernel (exit code 2).
     pub(super) fn read_kernel(&self) -> Result<Option<Program>, Failure> {
         let (reader, head) = self.opened()?;
         match self.is_kernel(&head) {
@@ -285,7 +285,7 @@ impl InputArgs {
         }
     }
 
-    /// Returns `true` if the first bytes are those of an integer kernel.
+    /// Returns `true` if the first bytes of the file are those of an integer kernel.
     fn is_kernel(&self, head: &[u8]) -> bool {
         match self.reading.0.format {
             None => !formats::begins_json(head) && llvlir::is_program(&formats::unpacked(head)),
@@ -293,7 +293,7 @@ impl InputArgs {
         }
     }
 
-    /// Returns `true` if the first bytes are those of a matrix.
+    /// Returns `true` if the first bytes of the file are those of a matrix.
     fn is_matrix(&self, head: &[u8]) -> bool {
         self.reading.0.format.is_none() && head.starts_with(matrix::MAGIC)
     }
@@ -307,17 +307,17 @@ impl InputArgs {
         read.map_err(|failure| self.cut(failure))
     }
 
-    /// Returns the options about sources that this command turns into programs.
+    /// Returns the options for networks.
     pub(super) fn sources(&self) -> &SourceArgs {
         &self.reading.0.sources
     }
 
-    /// Returns the kind of network that the first bytes show, if any.
+    /// Returns the kind of network that the first bytes of the file indicate; `None` for other files.
     fn network_kind(&self, head: &[u8]) -> Option<Kind> {
         if self.reading.0.format.is_none() { Kind::detect_file(head, &self.model) } else { None }
     }
 
-    /// Reads a network as a whole.
+    /// Reads a network and lowers it.
     fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, Layers, ReadNetwork), Failure> {
         let bytes = self.bytes(reader)?;
         let cmvm = self.reading.0.matrix.options()?;
@@ -325,7 +325,7 @@ impl InputArgs {
         read.map_err(|failure| self.cut(failure))
     }
 
-    /// Returns the bytes of the file, if the file holds a network; `None` where the path is `-`.
+    /// Returns the kind and the bytes of a network file; `None` for other files, and for standard input (`-`).
     ///
     /// # Errors
     /// If the file cannot be read (exit code 2).
@@ -340,7 +340,7 @@ impl InputArgs {
         }
     }
 
-    /// Returns all bytes of a source.
+    /// Reads all bytes of a source.
     fn bytes(&self, reader: impl Read) -> Result<Vec<u8>, Failure> {
         let mut bytes = Vec::new();
         let most = self.limits().max_bytes;
@@ -353,7 +353,7 @@ impl InputArgs {
         Ok(bytes)
     }
 
-    /// Opens the file, and also returns a copy of its first bytes, still packed.
+    /// Opens the file. Also returns a copy of its first bytes, before decompression.
     fn opened(&self) -> Result<(Box<dyn Read>, Vec<u8>), Failure> {
         let mut reader: Box<dyn Read> = match self.model.as_os_str() == "-" {
             true => Box::new(io::stdin().lock()),
@@ -363,7 +363,7 @@ impl InputArgs {
         Ok((Box::new(io::Cursor::new(head.clone()).chain(reader)), head))
     }
 
-    /// Reads a kernel; also returns the name of its format.
+    /// Reads a kernel. Also returns the name of its format.
     fn kernel(&self, reader: impl Read) -> Result<(Program, String), Failure> {
         let (bytes, is_gzip) = formats::read_bytes(reader, self.limits().max_bytes).map_err(|e| self.wrong(e))?;
         let limits = llvlir::Limits {
@@ -379,11 +379,11 @@ impl InputArgs {
         llvlir::lower::labelled(program, &self.limits().limits()).map_err(|e| self.wrong(e))
     }
 
-    /// Reads and checks a model or a stateful design, whichever the file holds; notes are printed at once. Also returns
-    /// the facts about the file. An integer kernel is lowered; the kernel itself is among the facts.
+    /// Reads and checks a model or a stateful design. Notes are printed immediately. Also returns facts about the file.
+    /// An integer kernel is lowered, and the facts include the kernel itself.
     ///
     /// # Errors
-    /// Every problem of the file (exit code 2).
+    /// All problems in the file (exit code 2).
     pub(super) fn read_design(&self, global: Global) -> Result<(Design, FileFacts), Failure> {
         let (reader, head) = self.opened()?;
         let mut summed = Summed { reader, crc: Crc::new(), sha: Sha256::new(), head: Vec::new() };
@@ -417,7 +417,7 @@ impl InputArgs {
             labels.layers = read.layers;
             (Design::Model(read.model), read.form)
         };
-        // The kind of the file is checked first: an option may suit the file that the user meant.
+        // The kind of the file is checked first, as an option may be valid for the file that the user intended to read.
         if of_matrix.is_none() && network.is_none() {
             self.reading.0.matrix.refuse()?;
             self.sources().refuse()?;
@@ -429,16 +429,16 @@ impl InputArgs {
     }
 }
 
-/// The form of a matrix, for people.
+/// Format of a matrix file in messages.
 pub(super) const MATRIX_FORM: &str = "a matrix in npy";
 
-/// Returns the form of an integer kernel, for people; `bytes` are its plain ones.
+/// Returns the format of an integer kernel for messages; `bytes` are uncompressed.
 pub(super) fn kernel_form(bytes: &[u8], is_gzip: bool) -> String {
     let form = if bytes.first() == Some(&b'L') { "LLVLIR bytes" } else { "LLVLIR text" };
     format!("{form}, edition 0{}", if is_gzip { ", gzip" } else { "" })
 }
 
-/// Returns the form of a state machine, for people.
+/// Returns the format of a state machine for messages.
 pub(super) fn machine_form(is_gzip: bool) -> String {
     format!("ALIRFSM JSON, version 4{}", if is_gzip { ", gzip" } else { "" })
 }
@@ -452,18 +452,18 @@ pub(super) struct NamesFromArgs {
 }
 
 impl NamesFromArgs {
-    /// Adds the option to those of the hardware.
+    /// Stores the option in the hardware options.
     pub(super) fn fill(&self, options: &mut HardwareOptions) {
         options.names_from.clone_from(&self.names_from);
     }
 }
 
 impl FileFacts {
-    /// Returns the names of `design` in the hardware of `spec`: with the numbers of the earlier version, if the options
-    /// name one. `read_old` reads the model of that version.
+    /// Returns the names of `design` in the hardware of `spec`. If the options name an earlier version, operations keep
+    /// the numbers of that version. `read_old` reads its model.
     ///
     /// # Errors
-    /// Problems of the earlier file; if one of the two is a stateful design; if the hardware is shared (`--ii`).
+    /// Problems in the earlier file; if one of the two is a stateful design; if the hardware is shared (`--ii`).
     pub(super) fn labels_like(
         &self,
         options: &HardwareOptions,
@@ -506,13 +506,13 @@ pub(super) struct FileFacts {
     pub(super) checksum: String,
     /// SHA-256 of the same bytes, in hexadecimal digits.
     pub(super) sha256: String,
-    /// Which form it has, for people: `ALIR JSON, version 4, gzip`.
+    /// Format of the file for messages: `ALIR JSON, version 4, gzip`.
     pub(super) form: String,
-    /// The integer kernel that the model was lowered from.
+    /// Integer kernel from which the model was lowered.
     pub(super) kernel: Option<Program>,
-    /// Names that the file has for elements and values.
+    /// Names of elements and values in the file.
     pub(super) labels: Arc<Labels>,
-    /// The network from which the model was created.
+    /// Network from which the model was lowered.
     pub(super) network: Option<Arc<ReadNetwork>>,
     /// Facts about a matrix.
     pub(super) matrix: Option<MatrixFacts>,
@@ -528,11 +528,10 @@ impl FileFacts {
         Some(Box::new(compile::NetworkSource::new(meaning, kind, lowered)))
     }
 
-    /// Returns the names of an RTL file with the corresponding ones in that of `model` as this specification generates
-    /// it.
+    /// Returns the names in an RTL file and the corresponding names in the RTL that `spec` generates for `model`.
     ///
     /// # Errors
-    /// If the specification has no hardware.
+    /// If the hardware cannot be built.
     pub(super) fn names_in_rtl(
         &self,
         model: &Model,
@@ -548,7 +547,8 @@ impl FileFacts {
         Ok(corresponding_names(old, &new))
     }
 
-    /// Returns the network or matrix from which the program was lowered, and a word for its kind.
+    /// Returns the reference semantics of the network or matrix that the program was lowered from, and a word for its
+    /// kind.
     pub(super) fn meaning(&self) -> Option<(&dyn ReferenceSemantics, &'static str)> {
         match (&self.network, &self.matrix) {
             (Some(made), _) => Some((&*made.meaning, "network")),
@@ -557,7 +557,7 @@ impl FileFacts {
         }
     }
 
-    /// Builds the facts of a program in memory that was not lowered.
+    /// Builds the facts about a program in memory that has no other source.
     pub(super) fn in_memory(checksum: &str, sha256: &str) -> FileFacts {
         let (checksum, sha256) = (checksum.to_owned(), sha256.to_owned());
         FileFacts {
@@ -571,7 +571,7 @@ impl FileFacts {
         }
     }
 
-    /// Returns the origin that generated RTL records: the command and the file.
+    /// Returns the provenance for generated RTL: the command and the checksum of the file.
     pub(super) fn provenance(&self, command: Vec<String>) -> Provenance {
         Provenance { command, model: self.sha256.clone() }
     }
@@ -582,12 +582,12 @@ impl FileFacts {
 pub(super) enum Design {
     /// A program.
     Model(Model),
-    /// Programs with registers between them.
+    /// State machine: programs with registers between them.
     Machine(Machine),
 }
 
 impl Design {
-    /// Operations of all programs together.
+    /// Returns the number of operations of all programs.
     pub(super) fn operations(&self) -> usize {
         match self {
             Design::Model(model) => model.nodes().len(),
@@ -596,12 +596,12 @@ impl Design {
     }
 }
 
-/// A reader that computes checksums of the bytes it returns.
+/// Reader that computes checksums of the bytes that it returns.
 struct Summed<R> {
     reader: R,
     crc: Crc,
     sha: Sha256,
-    /// Its first bytes.
+    /// First two bytes.
     head: Vec<u8>,
 }
 
@@ -635,7 +635,7 @@ impl LimitArgs {
     /// Sets a limit by its name.
     ///
     /// # Errors
-    /// If no limit has that name; if the value is invalid.
+    /// If the limit does not exist, or if the value is invalid.
     fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
         let result = match name {
             "max_bytes" => unsigned(value).map(|bytes| self.max_bytes = bytes),

@@ -1,6 +1,6 @@
-//! Integer kernels (LLVLIR) on the command line: reading them, running them, what they say that hardware has to give.
+//! Integer kernels (LLVLIR) on the command line: reading, running, and the description by `info`.
 //!
-//! Everything that only needs hardware takes the lowered program. What a program means is asked of its own interpreter.
+//! Sub-commands that only need hardware use the lowered program. Results of a kernel come from its own interpreter.
 
 use super::{ExitStatus, Failure, Global, print, report};
 use crate::diag::{Diagnostic, Place};
@@ -15,15 +15,15 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Rows that are read at a time.
+/// Number of rows that are read at a time.
 const BLOCK: usize = 1024;
 
-/// The types of the elements of a port.
+/// Returns the types of a port's elements.
 fn kifs(elements: &[Element]) -> Vec<Kif> {
     elements.iter().map(|e| Kif { signed: e.signed, int: e.width as i32 - i32::from(e.signed), frac: 0 }).collect()
 }
 
-/// Samples as integers, a row at a time.
+/// Samples as integers, read row by row.
 pub(super) struct Samples {
     reader: Option<Reader>,
     columns: usize,
@@ -34,10 +34,10 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Opens samples; a program without inputs has one row without them.
+    /// Opens a file of samples. A program without inputs has one empty row.
     ///
     /// # Errors
-    /// `E0712` if the program has inputs and no file is given; what is wrong with the file.
+    /// `E0712` if the program has inputs and no file is given; errors in the file.
     pub(super) fn open(program: &Program, input: Option<&Path>, array: Option<&str>) -> Result<Samples, Failure> {
         let columns = kifs(&program.input_elements());
         let reader = match input {
@@ -62,7 +62,8 @@ impl Samples {
         }
     }
 
-    /// The next row. Larger numbers than the type holds wrap later; what is no integer is refused.
+    /// Reads the next row; `None` at the end. An integer outside of its type wraps later; a value that is not an
+    /// integer is an error.
     pub(super) fn row(&mut self) -> Result<Option<Vec<BigInt>>, Failure> {
         let Some(reader) = &mut self.reader else {
             self.given += 1;
@@ -75,7 +76,7 @@ impl Samples {
                 return Ok(None);
             }
         }
-        // A type that holds every integer: floats are taken as long as they are whole.
+        // The type represents every integer, so any real number without a fraction is accepted.
         let port = Port { kif: Kif { signed: true, int: 1 << 20, frac: 0 }, frac: 0 };
         let mut row = Vec::with_capacity(self.columns);
         for column in 0..self.columns {
@@ -96,16 +97,16 @@ impl Samples {
     }
 }
 
-/// Facts about a kernel that `info` prints: its ports and the rows that it uses.
+/// Facts about a kernel that `info` prints: its ports, and the rows of the instruction table that it uses.
 #[derive(Serialize)]
 pub(super) struct KernelFacts {
     inputs: Vec<PortFacts>,
     outputs: Vec<PortFacts>,
-    /// Operations of the program, names and tables too.
+    /// Number of operations, including those for names and tables.
     operations: usize,
-    /// Elements of its tables.
+    /// Number of elements of all tables.
     table_elements: usize,
-    /// Names of its rows, the most frequent first.
+    /// Rows of the instruction table that the kernel uses, the most frequent first.
     rows: Vec<RowFacts>,
 }
 
@@ -151,7 +152,7 @@ impl KernelFacts {
         }
     }
 
-    /// A few lines, however many ports and rows there are.
+    /// Appends a summary of a few lines.
     pub(super) fn to_text(&self, out: &mut String) {
         let port = |port: &PortFacts| format!("{}: {}", port.name.escape_default(), port.ty);
         list(out, "ports in", self.inputs.iter().map(port));
@@ -175,7 +176,7 @@ impl KernelFacts {
     }
 }
 
-/// A title and at most four lines of items.
+/// Appends a title and at most four lines of items.
 fn list(out: &mut String, title: &str, items: impl ExactSizeIterator<Item = String>) {
     const COLUMNS: usize = 100;
     let mut left = items.len();

@@ -1,10 +1,10 @@
-//! Options that a stateful design has no use for, the same in every sub-command.
+//! Errors for options that have no effect on stateful designs, common to all sub-commands.
 
 use super::Failure;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::options::HardwareOptions;
 
-/// Refuses all options of pipeline, ports and wrapper, which a state machine has no use for.
+/// Returns an error for options of pipeline, ports and wrapper, which have no effect on a state machine.
 ///
 /// # Errors
 /// One diagnostic for each of the options (exit code 2).
@@ -12,7 +12,7 @@ pub(super) fn refuse(options: &HardwareOptions) -> Result<(), Failure> {
     refuse_flags(options.given_of_pipeline().chain(options.given_of_ports()).chain(options.given_of_wrapper()))
 }
 
-/// Refuses options that a state machine has no use for.
+/// Returns an error for options that have no effect on a state machine.
 ///
 /// # Errors
 /// One diagnostic for each of the options (exit code 2).

@@ -63,8 +63,8 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     })
 }
 
-/// Adds the testbench of a counterexample to the files to be written, if there is one and `--testbench` is given.
-/// Returns its path.
+/// Adds the testbench of a counterexample to the files to be written, if there is a counterexample and `--testbench` is
+/// given. Returns the path of the testbench.
 fn bench(
     args: &Args,
     language: rtl::Language,
@@ -88,7 +88,7 @@ fn json(report: &MachineReport, seconds: f64) -> String {
     schema::document("alir2hdl.prove-machine/1", &value)
 }
 
-/// Returns the report for people.
+/// Returns the report as text.
 fn to_human_text(report: &MachineReport, bench: Option<&Path>, seconds: f64, verbose: bool) -> String {
     let mut lines = Vec::new();
     match &report.verdict {

@@ -1,4 +1,4 @@
-//! State machines over arrays in memory: a row for each cycle.
+//! Runs of state machines over arrays in memory, with a row for each cycle.
 
 use crate::interp::LookupMiss;
 use crate::interp::arrays::{ArrayFault, CodeType, Numbers, Results};
@@ -10,18 +10,18 @@ use crate::network::exact::Rational;
 use crate::num::Kif;
 use num_bigint::BigInt;
 
-/// Cycles between two calls of the stop function.
+/// Number of cycles between two calls of the stop function.
 const CYCLES: usize = 256;
 
 /// Raw integer values of the registers, by name.
 pub type MachineState = Vec<(String, Vec<BigInt>)>;
 
-/// Run of a state machine over time.
+/// Request to run a state machine: resets and initial state.
 #[derive(Clone, Debug, Default)]
 pub struct MachineRunRequest {
-    /// Cycles before which all registers get their power-on values; empty: none after the first.
+    /// `true` for cycles before which all registers get their power-on values; if empty, there is no reset.
     pub resets: Vec<bool>,
-    /// State before the first cycle; `None`: power-on.
+    /// State before the first cycle; `None` for the power-on values.
     pub state: Option<MachineState>,
 }
 
@@ -39,7 +39,7 @@ pub fn output_types(machine: &Machine) -> Vec<Kif> {
     types(machine, machine.outputs())
 }
 
-/// Returns the integer type that holds the raw integer values of all outputs.
+/// Returns the integer type that can represent the raw integer values of all outputs.
 pub fn code_type(machine: &Machine) -> CodeType {
     let types = output_types(machine);
     let fits = |most: u32| types.iter().all(|kif| kif.width() + u32::from(!kif.signed) <= most);
@@ -52,14 +52,14 @@ pub fn code_type(machine: &Machine) -> CodeType {
     }
 }
 
-/// Runs a machine, a row for each cycle; outputs are those just before the cycle's clock edge. Returns the state after
-/// the last cycle.
+/// Runs a machine with a row for each cycle. Outputs are the values just before the clock edge of the cycle. Returns
+/// the state after the last cycle.
 ///
 /// # Errors
-/// The first cycle without a result, or with one that float64 cannot hold; a state that the machine does not have.
+/// The first cycle without a result, or with a result that float64 cannot represent; or an invalid state.
 ///
 /// # Panics
-/// If the lengths do not fit.
+/// If the lengths of the arrays do not match.
 pub fn run(
     machine: &Machine,
     numbers: Numbers<'_>,

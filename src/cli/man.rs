@@ -1,5 +1,5 @@
-//! `alir2hdl man`: a manual page for the program and one for each sub-command; and the closing sections of `--help`,
-//! which are the same.
+//! `alir2hdl man`: manual pages of the program and of each sub-command. Also formats the closing sections of `--help`,
+//! which the manual pages contain too.
 
 use super::{ExitStatus, Failure, print};
 use crate::diag::{Diagnostic, Place};
@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args, mut command: Command) -> Result<ExitStatus, Failu
     print(&page_of(page, &command).map_err(|e| failed(&e))?)
 }
 
-/// The sub-commands that have a page.
+/// Returns the sub-commands that have a page.
 fn named(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|sub| sub.get_name() != "help")
 }
@@ -78,13 +78,13 @@ fn no_page(asked: &str, command: &Command) -> Failure {
     })
 }
 
-/// The page's name, without a section.
+/// Returns the name of a page, without its section number.
 fn name(page: &Command) -> String {
     page.get_display_name().unwrap_or_else(|| page.get_name()).to_owned()
 }
 
 fn page_of(page: &Command, whole: &Command) -> io::Result<Vec<u8>> {
-    // The closing text gets sections of its own.
+    // The closing text is formatted separately as sections.
     let man = Man::new(page.clone().after_help("").after_long_help(""))
         .title(name(page))
         .manual("alir2hdl")
@@ -123,7 +123,7 @@ fn page_of(page: &Command, whole: &Command) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The paragraphs of a closing text: examples as they are, all else as flowing text.
+/// Appends a closing text: examples without changes, other paragraphs as flowing text.
 fn closing(text: &str, roff: &mut Roff) {
     let mut in_notes = false;
     for paragraph in text.split("\n\n").filter(|paragraph| !paragraph.trim().is_empty()) {
@@ -138,7 +138,7 @@ fn closing(text: &str, roff: &mut Roff) {
                 roff.control("fi", []);
                 in_notes = false;
             }
-            // Every page has them anyway.
+            // Every page already has a section about exit codes.
             "Exit codes:" => {}
             _ => {
                 roff.control(if in_notes { "PP" } else { "SH" }, (!in_notes).then_some("NOTES"));
@@ -149,8 +149,8 @@ fn closing(text: &str, roff: &mut Roff) {
     }
 }
 
-/// A closing section whose paragraphs are one line each, for callers that break lines to the width of a terminal;
-/// indented lines and what introduces them stay.
+/// Returns a closing text with each paragraph on one line, for callers that wrap lines to the width of a terminal.
+/// Paragraphs with indented lines are not changed.
 pub(super) fn unbroken(text: &str) -> String {
     let one = |paragraph: &str| match paragraph.lines().any(|line| line.starts_with(' ')) {
         true => paragraph.to_owned(),

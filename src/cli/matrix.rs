@@ -1,4 +1,4 @@
-//! Matrices on the command line: their messages, and the encoding of samples.
+//! Constant matrices on the command line: options, reading, and the encoding of samples.
 
 use super::Failure;
 use crate::cmvm;
@@ -29,7 +29,7 @@ impl MatrixArgs {
     /// Sets an option by its name.
     ///
     /// # Errors
-    /// If no option has that name; if the value is invalid.
+    /// If the option does not exist, or if the value is invalid.
     pub(super) fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
         let result = match name {
             "cmvm_latency" => real(value).map(|latency| self.cmvm_latency = Some(latency)),
@@ -42,7 +42,7 @@ impl MatrixArgs {
     /// Returns the constraints on the solver.
     ///
     /// # Errors
-    /// A latency that is none (exit code 2).
+    /// If the latency is invalid (exit code 2).
     pub(super) fn options(&self) -> Result<cmvm::Options, Failure> {
         let wrong = |latency: f64| {
             let message = format!("{latency} is no latency; one is a number from 0 up");
@@ -54,7 +54,7 @@ impl MatrixArgs {
         }
     }
 
-    /// Refuses what is only for sources with matrices.
+    /// Returns an error if an option for matrices is given for a program.
     pub(super) fn refuse(&self) -> Result<(), Failure> {
         let given = [("--cmvm-latency", self.cmvm_latency.is_some()), ("--cmvm-budget", self.cmvm_budget > 0)];
         match given.into_iter().find(|(_, given)| *given) {
@@ -68,7 +68,7 @@ impl MatrixArgs {
         }
     }
 
-    /// The product with a matrix as a program, and what is known of it.
+    /// Reads a matrix. Returns the product with it as a program, and facts about the matrix.
     pub(super) fn read(
         &self,
         reader: &mut dyn Read,
@@ -105,20 +105,20 @@ pub(super) struct MatrixFacts {
 }
 
 impl MatrixFacts {
-    /// The type of all inputs; nothing where they have several.
+    /// Returns the type of all inputs; `None` if they have different types.
     pub(super) fn one_type(&self) -> Option<Quantiser> {
         let (first, others) = self.product.inputs().split_first()?;
         let Encoder::Quantise(quantiser) = first.encoder else { return None };
         others.iter().all(|other| other == first).then_some(quantiser)
     }
 
-    /// Returns the encoder of real inputs, if it is more than floor and wrap and all inputs have one type.
+    /// Returns the encoder of real inputs; `None` if it is only floor and wrap, or if the inputs have different types.
     pub(super) fn encoder(&self) -> Option<RealEncoder> {
         let quantiser = self.one_type()?;
         let is_plain = quantiser.round == Round::Floor && quantiser.overflow == Overflow::Wrap;
         (!is_plain).then(|| -> RealEncoder {
             Box::new(move |x| {
-                // What is no number is refused further on, with its place.
+                // A value that is not a number is rejected later, with its position.
                 let Some(exact) = Rational::from_number(x) else { return x.clone() };
                 let value = quantiser.value(&exact);
                 let real = value.to_f64();
@@ -135,7 +135,7 @@ impl MatrixFacts {
     }
 }
 
-/// Processor time of this thread.
+/// Returns the processor time of this thread in seconds.
 fn thread_seconds() -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9

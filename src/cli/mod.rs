@@ -77,7 +77,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Exit code of the program. The numbers are documented in `--help` and never change.
+/// Exit code of the program. The numbers are documented in `--help` and do not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
     /// Success.
@@ -104,12 +104,12 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Wrong input or request (exit code 2).
+    /// Builds the failure for wrong input or a wrong request (exit code 2).
     pub fn input(diagnostics: impl Into<Diagnostics>) -> Failure {
         Failure { status: ExitStatus::Input, diagnostics: diagnostics.into() }
     }
 
-    /// A file that cannot be read or written (exit code 2).
+    /// Builds the failure for a file that cannot be read or written (exit code 2).
     pub fn io(path: &std::path::Path, doing: &str, error: &std::io::Error) -> Failure {
         let diagnostic = Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}"));
         let is_output = doing.starts_with("write");
@@ -123,19 +123,19 @@ impl Failure {
         Failure::input(if is_output { diagnostic.in_output(path) } else { diagnostic.in_file(path) })
     }
 
-    /// An internal error (exit code 4).
+    /// Builds the failure for an internal error (exit code 4).
     fn bug(message: impl Into<String>) -> Failure {
         let error = Diagnostic::error("E0000", Place::Whole, message);
         Failure { status: ExitStatus::Bug, diagnostics: Diagnostic { severity: Severity::Bug, ..error }.into() }
     }
 
-    /// Builds the failure of an external tool: it is missing (exit code 3), or its answer is wrong (exit code 2).
+    /// Builds the failure for an external tool: exit code 3 if it is missing, otherwise 2.
     pub fn external_tool(diagnostic: Diagnostic) -> Failure {
         let missing = diagnostic.code == crate::verify::MISSING_TOOL;
         if missing { Failure::missing_tool(diagnostic) } else { Failure::input(diagnostic) }
     }
 
-    /// A missing tool (exit code 3).
+    /// Builds the failure for a missing tool (exit code 3).
     pub fn missing_tool(diagnostics: impl Into<Diagnostics>) -> Failure {
         Failure { status: ExitStatus::MissingTool, diagnostics: diagnostics.into() }
     }
@@ -228,10 +228,10 @@ impl clap::Args for MainJob {
     }
 }
 
-/// Other names of sub-commands, and the sub-commands.
+/// Aliases of sub-commands, each with the name of the sub-command.
 const ALIASES: &[(&str, &str)] = &[("simulate", "verify")];
 
-/// Options of version 0.2 with their replacements. They still work, with a warning.
+/// Deprecated options of version 0.2, which still work, with their replacements.
 const DEPRECATED: &[(&str, &str)] = &[
     ("--clk-name", "--port clk=NAME"),
     ("--rst-name", "--port rst=NAME"),
@@ -322,16 +322,17 @@ enum Command {
     },
 }
 
-/// Returns the parser of the whole command line. The parser breaks the lines of closing texts; rare options are last.
+/// Returns the parser of the whole command line.
 fn command() -> clap::Command {
     command_for(|_| true, Detail::All)
 }
 
-/// Builds the command line with only the named sub-commands complete: completing all takes longer than parsing.
+/// Builds the parser. Sub-commands for which `is_needed` returns `false` stay incomplete, as completing all of them
+/// takes longer than parsing.
 fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Command {
     let finished = |command: clap::Command| {
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
-        // A negative value has a specific message; as an option it would be unknown.
+        // A negative value gets a specific error message; without this setting it would be an unknown option.
         let command = input::with_reading_options(command).mut_args(|arg| {
             match arg.get_long().is_some() && arg.get_action().takes_values() {
                 true => arg.allow_negative_numbers(true),
@@ -352,13 +353,13 @@ fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Comman
     whole.arg(help::flag()).override_help(overview)
 }
 
-/// Runs the program on the process's own arguments.
+/// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     ExitCode::from(main_with(std::env::args_os().collect()))
 }
 
-/// Runs the program on these arguments, the first of which is its name, and returns the exit code. The process must end
-/// afterwards: panics become diagnostics, Ctrl-C ends the process, and memory is not freed.
+/// Runs the program with a command line that begins with the name of the program; returns the exit code. The process
+/// must end afterwards: panics become diagnostics, Ctrl-C ends the process, and memory is not freed.
 pub fn main_with(words: Vec<OsString>) -> u8 {
     std::panic::set_hook(Box::new(|info| {
         // A closed pipe downstream (`| head`) is not an error.
@@ -376,7 +377,7 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         let _ = write!(std::io::stderr(), "{}", command_for(|_| false, Detail::Common).render_help());
         return ExitStatus::Input as u8;
     }
-    // An alias names its command too.
+    // An alias also needs the parser of its sub-command.
     let text: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
     let named =
         |name: &str| text.contains(&name) || ALIASES.iter().any(|(alias, of)| *of == name && text.contains(alias));
@@ -416,7 +417,7 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     status as u8
 }
 
-/// Returns the options that were given by an alias: the name of the option, and the alias.
+/// Returns pairs of an option and the alias by which it was given on the command line.
 fn typed_aliases(words: &[OsString], command: &clap::Command) -> Vec<(String, String)> {
     let options = words.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str()?.strip_prefix("--"));
     let typed: Vec<&str> = options.map(|word| word.split('=').next().unwrap_or(word)).collect();
@@ -433,7 +434,7 @@ fn typed_aliases(words: &[OsString], command: &clap::Command) -> Vec<(String, St
     found
 }
 
-/// Returns the global options of words that could not be parsed; they determine the format of the error.
+/// Returns the global options of a command line that could not be parsed; they determine the format of the error.
 fn unparsed(words: &[OsString]) -> Global {
     let json = words.iter().any(|word| word == "--error-format=json")
         || words.windows(2).any(|pair| pair[0] == "--error-format" && pair[1] == "json");
@@ -450,7 +451,7 @@ fn unparsed(words: &[OsString]) -> Global {
 }
 
 thread_local! {
-    /// Options that were given by an alias: the name of the option, and the alias.
+    /// Pairs of an option and the alias by which it was given on the command line.
     static TYPED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -469,10 +470,10 @@ fn not_parsed(error: &clap::Error, words: &[OsString], command: &clap::Command) 
     }
 }
 
-/// Parses words as a command line, for callers with options by name.
+/// Parses words as a command line, for library callers that set options by name.
 ///
 /// # Errors
-/// Returns an error if a word is invalid (`E0002`).
+/// `E0002` if a word is invalid.
 fn parsed(words: &[String]) -> Result<(Cli, clap::ArgMatches), Diagnostic> {
     let whole = command();
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
@@ -481,12 +482,12 @@ fn parsed(words: &[String]) -> Result<(Cli, clap::ArgMatches), Diagnostic> {
     parsed.map_err(|error| usage::diagnose(&error.format(&mut whole.clone()), &words, &whole))
 }
 
-/// Returns `true` for the names of standard input and output in messages.
+/// Returns `true` for the names that messages use for standard input and output.
 fn is_stream(path: &Path) -> bool {
     ["-", "stdin", "stdout"].iter().any(|name| path.as_os_str() == *name)
 }
 
-/// Returns help about a missing file: a missing folder of its path, or a file with a similar name.
+/// Returns help for a missing file: reports a missing folder in its path, or suggests a file with a similar name.
 fn missing_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
@@ -511,7 +512,7 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
     let with_remedy = |diagnostic: &Diagnostic| {
         let mut diagnostic = diagnostic.clone();
         if diagnostic.severity == Severity::Error && diagnostic.help.is_none() {
-            // Numbers of the operating systems for a missing file, and for a missing folder (Windows).
+            // Error numbers of operating systems for a missing file, and for a missing folder (Windows).
             let is_missing = ["(os error 2)", "(os error 3)"].iter().any(|end| diagnostic.message.ends_with(end));
             let file = diagnostic.file.as_deref().map(Path::new);
             let missing = file.filter(|path| diagnostic.code == "E0001" && is_missing && !path.exists());
@@ -528,7 +529,7 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
             }
         }
         if diagnostic.code == "E0002" {
-            // Messages of the parser contain the name of the option instead of the alias.
+            // Messages of the parser contain the name of an option; replace it with the alias that was typed.
             TYPED.with_borrow(|all| {
                 for (name, typed) in all {
                     diagnostic.message = diagnostic.message.replace(&format!("'{name} "), &format!("'{typed} "));
@@ -550,7 +551,7 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
         return;
     }
     if matches!(global.error_format, ErrorFormat::Text) {
-        // One help is enough for several problems in a row.
+        // Consecutive problems with equal help print it only once.
         for at in 1..shown.len() {
             if shown[at - 1].help == shown[at].help {
                 shown[at - 1].help = None;
@@ -605,8 +606,8 @@ fn say(text: &str, global: Global) {
     }
 }
 
-/// Ends the process immediately on Ctrl-C or another termination signal, even while it waits for a pipe. Calls `last`
-/// before, and deletes temporary files.
+/// Ends the process immediately on Ctrl-C or another termination signal, even during a blocking pipe operation. Before
+/// exit it calls `last` and deletes temporary files.
 fn on_interrupt(last: impl Fn() + Send + 'static) {
     let end = move || {
         last();
@@ -644,7 +645,7 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
         Some(Command::Passes) => optimise::list(),
         Some(Command::Completions(args)) => complete::run(&args),
         Some(Command::Man(args)) => man::run(&args, command()),
-        // The words were turned into `--help` before they were parsed.
+        // `help` was replaced with `--help` before parsing.
         Some(Command::Help { .. }) => print(command().render_help().to_string().as_bytes()),
         None => match cli.main_job.0 {
             Some(args) => emit::run(&args, words, cli.global),
@@ -653,10 +654,10 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Renames all files of a batch to their targets.
+/// Renames all files of a batch to their final names.
 ///
 /// # Errors
-/// The file that cannot be written (exit code 2).
+/// If a file cannot be written (exit code 2).
 fn commit(batch: Batch) -> Result<(), Failure> {
     batch.commit_each().map_err(|(path, error)| Failure::io(&path, "write", &error))
 }
@@ -681,7 +682,7 @@ mod tests {
         for command in whole.get_subcommands().chain([&whole]) {
             for arg in command.get_arguments() {
                 let Some(example) = arg.get_long().and_then(|long| usage::example(long, arg)) else { continue };
-                // An example may end with a comment.
+                // An example may be followed by a comment in brackets.
                 let value = example.split(" (").next().unwrap_or(example);
                 let long = format!("--{}={value}", arg.get_long().unwrap_or_default());
                 let invalid = [clap::error::ErrorKind::InvalidValue, clap::error::ErrorKind::ValueValidation];
@@ -767,7 +768,7 @@ mod tests {
         }
     }
 
-    /// A derived group of options gives its heading to the options that follow it.
+    /// A derived group of options sets its heading for the options that follow it.
     #[test]
     fn an_option_has_the_same_heading_in_every_sub_command() {
         let mut whole = command();
@@ -776,7 +777,7 @@ mod tests {
         let mut wrong = Vec::new();
         for sub in std::iter::once(&whole).chain(whole.get_subcommands()) {
             for arg in sub.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set()) {
-                // The purpose of a sub-command comes first, without a heading.
+                // A paragraph without a heading describes the sub-command and comes first.
                 let (Some(long), Some(heading)) = (arg.get_long(), arg.get_help_heading()) else { continue };
                 let heading = heading.to_owned();
                 let (first, name) =

@@ -1,4 +1,4 @@
-//! Names of the ports, as they are typed.
+//! Options for the names of ports.
 
 use crate::options::{NameOptions, PortRole, PortStyle, named_port};
 use clap::ValueEnum;

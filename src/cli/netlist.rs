@@ -91,8 +91,8 @@ impl NetlistArgs {
     }
 }
 
-/// Number of signals of a netlist per budget of a proof: the comparison with RTL takes time in proportion to the size
-/// (`jet_mlp`, 20,000 signals: half of a budget).
+/// Number of signals of a netlist for each additional budget of a proof. The time of the comparison with RTL is
+/// proportional to the number of signals (`jet_mlp`, 20,000 signals: half of a budget).
 const SIGNALS_PER_BUDGET: u64 = 10_000;
 
 /// Optimisation levels whose RTL is tried as a hint if none is given, as netlists contain no header comment.
@@ -102,8 +102,8 @@ const LEVELS: [u8; 3] = [1, 2, 0];
 pub(super) type RtlProof<'a> = &'a dyn Fn(&Rtl, Request) -> (Report, Engine, Request);
 
 impl NetlistArgs {
-    /// Proves or refutes that a netlist computes a model, with RTL as a hint: proves the RTL first, then compares the
-    /// netlist with it. If that is undecided, the netlist is proved without a hint.
+    /// Proves or refutes that a netlist is equal to a model, with RTL as a hint: proves the RTL first, then compares
+    /// the netlist with the RTL. If the result is undecided, the netlist is proved without a hint.
     ///
     /// # Errors
     /// If the RTL of `--rtl` cannot be read (exit code 2).

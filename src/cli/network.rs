@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Rows that are read at a time.
+/// Number of rows that are read at a time.
 const BLOCK: usize = 256;
 
 /// Run of samples through the reference evaluator.
@@ -257,7 +257,7 @@ fn number_of(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// Returns a table of heads, tables and multipliers; equal ones of several nodes are one row.
+/// Returns a table of heads, tables and multipliers; equal entries of several nodes share a row.
 fn parts_table(graph: &Graph, quant: &QuantFile) -> String {
     let (mut all_heads, mut rows) = (BTreeMap::new(), BTreeMap::new());
     for node in &graph.nodes {
@@ -297,10 +297,11 @@ fn parts_table(graph: &Graph, quant: &QuantFile) -> String {
     text
 }
 
-/// Row of an operation: number of nodes, weights, thirds of adders, and whether the operation is supported.
+/// Row of an operation: number of nodes, weights, thirds of adders, and the requirement of the operation (`Ok`) or the
+/// reason why the operation is not supported (`Err`).
 type Row = (usize, u128, u128, Result<&'static str, String>);
 
-/// Returns the listing of a graph for `info`: a summary, or with its buffers if `all`.
+/// Returns the listing of a graph for `info`: a summary, with all nodes and buffers if `all`.
 pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool) -> String {
     let supported = |kind: &Kind| match kind {
         Kind::Unsupported(why) | Kind::Faulty(why) => Err(why.clone()),

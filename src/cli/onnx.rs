@@ -30,7 +30,7 @@ pub(super) struct Options<'a> {
 /// Parses and lowers a file. Returns the program, its layers, and the reference semantics of the network.
 ///
 /// # Errors
-/// If the file is invalid or not supported; the message has the node (exit code 2).
+/// If the file is invalid or not supported; the message names the node (exit code 2).
 pub(super) fn read(
     bytes: &[u8],
     file: &str,
@@ -65,7 +65,7 @@ pub(super) fn read(
     Ok((lowered.model, lowered.layers, ReadNetwork { meaning, form }))
 }
 
-/// Folder of a file; standard input has none with external data.
+/// Returns the folder of a file, which may contain external data; `None` for standard input.
 fn folder(file: &str) -> Option<&Path> {
     Path::new(file).parent().filter(|_| file != "-")
 }
@@ -79,7 +79,7 @@ fn refused(refusals: Vec<Refusal>, file: &str, quant_file: Option<&Path>) -> Fai
     Failure::input(Diagnostics(refusals.iter().map(one).collect()))
 }
 
-/// Returns the structure of a file without all of its records; `None` if no records are missing, and for a file that is
+/// Returns the structure of a file with missing records; `None` if no records are missing, and for a file that is
 /// rejected for another reason.
 pub(super) fn incomplete(bytes: &[u8], file: &str, max_adders: u64, quant: &QuantFile) -> Option<onnx::Structure> {
     let limits = onnx::Options { max_adders, folder: folder(file) };
@@ -91,7 +91,7 @@ const FLOAT_BITS: u64 = 16;
 
 /// Returns a warning if a file has floating-point weights and no quantiser.
 fn float_weights(bytes: &[u8], network: &onnx::Network) -> Option<Diagnostic> {
-    // Nearly every network has a quantiser among its steps, which avoids the scan of all weights.
+    // Nearly every network has a quantiser among its steps; this check avoids the scan of all weights.
     if network.steps.iter().any(|step| step.operator.ends_with("Quant")) {
         return None;
     }
@@ -107,7 +107,8 @@ fn float_weights(bytes: &[u8], network: &onnx::Network) -> Option<Diagnostic> {
     Some(Diagnostic::warning("W0820", Place::Path(printable(&weights.0)), message).with_help(help))
 }
 
-/// Returns the contents of an unusable file, or one with missing records, as JSON; `None` for one that may be usable.
+/// Returns the contents of a file as JSON if the file is unusable or records are missing; `None` if the file may be
+/// usable.
 ///
 /// # Errors
 /// If the file is not ONNX (exit code 2).
@@ -147,7 +148,7 @@ pub(super) fn info_json(
     Ok(Some(schema::document("alir2hdl.info-onnx/1", &all)))
 }
 
-/// Returns `true` if a file can be used as far as its summary shows.
+/// Returns `true` if the summary of a file shows no reason why the file cannot be used.
 fn is_usable(summary: &onnx::Summary) -> bool {
     summary.refusals.is_empty() && summary.nodes.iter().all(|node| node.supported || !node.needed)
 }

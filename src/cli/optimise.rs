@@ -1,4 +1,4 @@
-//! The optimisation options that several sub-commands share, and `alir2hdl passes`.
+//! Optimisation options of several sub-commands, and `alir2hdl passes`.
 
 use super::{ExitStatus, Failure, print};
 use crate::compile::Retime;
@@ -49,7 +49,8 @@ impl OptimiseArgs {
     }
 }
 
-/// Returns the effect of each pass, a line each: operations, and bits of what costs hardware. Empty if none ran.
+/// Returns the effect of each pass as a line: operations, and bits of operations that cost hardware. Empty if no pass
+/// ran.
 pub(super) fn savings(stats: &[PassStat]) -> String {
     let mut text = String::new();
     for (k, stat) in stats.iter().enumerate() {
@@ -74,13 +75,13 @@ pub(super) fn savings(stats: &[PassStat]) -> String {
 }
 
 impl OptimiseArgs {
-    /// Returns `true` if passes were named one by one.
+    /// Returns `true` if the options name individual passes.
     pub(super) fn names_passes(&self) -> bool {
         self.passes.is_some()
     }
 }
 
-/// `alir2hdl passes`: lists the passes.
+/// Runs `alir2hdl passes`, which lists the passes.
 pub(super) fn list() -> Result<ExitStatus, Failure> {
     let mut text = String::new();
     for pass in PASSES {

@@ -1,4 +1,4 @@
-//! The options that name the user's own samples for testbenches, the same in `verify` and `project`.
+//! Options for the user's own samples in testbenches, common to `verify` and `project`.
 
 use super::input::FileFacts;
 use super::{ExitStatus, Failure};
@@ -43,7 +43,7 @@ impl OwnArgs {
     }
 }
 
-/// The program with what it was lowered from, whose form the numbers in the user's samples have.
+/// Returns the program with its source, which determines the form of the numbers in the user's samples.
 pub(super) fn subject<'a>(model: &'a Model, file: &'a FileFacts, source: Option<&'a dyn Source>) -> Subject<'a> {
     let numbers = match (&file.network, &file.kernel) {
         (Some(network), _) => Numbers::Network(&*network.meaning),
@@ -56,7 +56,8 @@ pub(super) fn subject<'a>(model: &'a Model, file: &'a FileFacts, source: Option<
     Subject { model, source, numbers }
 }
 
-/// Ends a command that simulates nothing where expected values are not the model's: nothing is written then.
+/// Returns an error if expected outputs differ from the model's, for commands without simulation; nothing is written
+/// then.
 pub(super) fn settled(dissents: &ExpectedMismatches) -> Result<(), Failure> {
     if dissents.is_empty() {
         return Ok(());

@@ -1,9 +1,8 @@
-//! Which options name files, and the rule about them: no result goes into a file that the same command reads, and no
-//! two results into one.
+//! Roles of the options that name files, and checks for conflicts: no result may replace a file that the command reads,
+//! and two results may not share a file.
 //!
-//! [`ROLES`] knows every option with a path, which a test holds to the command line. The rule is checked before
-//! anything is read; what becomes known only later (files in a folder) is refused by [`crate::files`] where it would be
-//! written.
+//! [`ROLES`] lists every option with a path; a test compares it with the command line. The check runs before anything
+//! is read. Conflicts with files in a folder are known only later; [`crate::files`] rejects them before writing.
 
 use super::Failure;
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -17,11 +16,11 @@ use std::path::{Path, PathBuf};
 enum Role {
     Read,
     Written,
-    /// A folder that files are written into.
+    /// Folder into which files are written.
     Folder,
 }
 
-/// Every option with a path, by its name in the parser; a name means the same in all sub-commands.
+/// Options with a path, by their identifier in the parser; an identifier has the same role in all sub-commands.
 const ROLES: &[(&str, Role)] = &[
     ("model", Role::Read),
     ("other", Role::Read),
@@ -62,11 +61,11 @@ pub(super) fn is_result(id: &str) -> bool {
     ROLES.iter().any(|(known, role)| *known == id && *role != Role::Read)
 }
 
-/// Sub-commands that may write the file that they read: it is read as a whole before it is replaced.
+/// Sub-commands that may write the file that they read, as they read the whole file before they replace it.
 const IN_PLACE: &[&str] = &["convert"];
 
-/// The paths that one value names: a comma separates them, unless a file has it in its name. `is_path` decides what may
-/// be alone.
+/// Splits an option value into paths at commas, unless a file with a comma in its name exists. `is_path` returns `true`
+/// for a valid single path.
 pub(super) fn listed(value: &Path, is_path: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let whole = || vec![value.to_owned()];
     let Some(text) = value.to_str().filter(|text| text.contains(',')) else { return whole() };
@@ -75,7 +74,7 @@ pub(super) fn listed(value: &Path, is_path: impl Fn(&Path) -> bool) -> Vec<PathB
     if is_list { parts } else { whole() }
 }
 
-/// A path that was given.
+/// Path on the command line.
 struct Given {
     id: &'static str,
     role: Role,
@@ -90,16 +89,16 @@ impl Given {
     }
 }
 
-/// Looks at the paths of a command line that was parsed with `command`. What is read is protected while the result
-/// lives.
+/// Checks the paths of a command line that was parsed with `command`. While the returned value exists, files that are
+/// read are protected against overwriting.
 ///
 /// # Errors
-/// `E0003` where a result would replace what is read, `E0802` where two results share a file, one shares stdout with
-/// the document of `--json`, or a folder is `-` (exit code 2).
+/// `E0003` if a result would replace a file that is read. `E0802` if two results share a file, if a result shares
+/// stdout with the document of `--json`, or if a folder is `-` (exit code 2).
 pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Result<Protected, Failure> {
     let (name, matches) = matches.subcommand().map_or((None, matches), |(name, inner)| (Some(name), inner));
     let works_in_place = name.is_some_and(|name| IN_PLACE.contains(&name));
-    // A new version of RTL may replace the one whose names it keeps.
+    // New RTL may replace the RTL whose names it keeps.
     let in_place = |g: &Given| works_in_place || (g.id == "names_from" && super::rtl_files::is_rtl(&g.path));
     let mut given = Vec::new();
     for &(id, role) in ROLES {
@@ -117,7 +116,7 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
         let same = |other: &&Given| other.identity == output.identity;
         let flag = |id| flag(&command(), name, id);
         let shown = output.path.display();
-        // Only where something is wrong: building the command line takes as long as parsing it.
+        // Built only for errors, as building the parser takes as long as parsing.
         let place = || Place::Flag(flag(output.id));
         if let Some(read) = given.iter().filter(|g| g.role == Role::Read && !in_place(g)).find(same) {
             let message = format!("{shown} is a file that this command reads ({})", flag(read.id));
@@ -128,7 +127,7 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
         }
     }
     let may_be_folder = |g: &&Given| g.is_stdout() && (g.role == Role::Folder || g.id == "output");
-    // Only for these: building the command line takes as long as parsing it.
+    // Built only for these results, as building the parser takes as long as parsing.
     problems.extend(given.iter().filter(may_be_folder).filter_map(|g| no_folder(&command(), name, g)));
     let json = matches.try_get_one::<bool>("json").is_ok_and(|json| json == Some(&true));
     if let Some(result) = given.iter().find(|g| json && g.role == Role::Written && g.is_stdout()) {
@@ -143,7 +142,7 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
     Ok(Protected::new(read))
 }
 
-/// The option with this name in the parser.
+/// Returns the argument with an identifier.
 fn argument<'a>(command: &'a Command, sub_command: Option<&str>, id: &str) -> Option<&'a Arg> {
     let command = sub_command.and_then(|name| command.find_subcommand(name)).unwrap_or(command);
     command.get_arguments().find(|arg| arg.get_id() == id)
@@ -158,7 +157,7 @@ fn no_folder(command: &Command, sub_command: Option<&str>, result: &Given) -> Op
     Some(error.with_help("give a name; ./- is the folder called -"))
 }
 
-/// An option as it is typed.
+/// Returns an option as the user types it.
 fn flag(command: &Command, sub_command: Option<&str>, id: &str) -> String {
     let Some(arg) = argument(command, sub_command, id) else { return id.to_owned() };
     match arg.get_long() {
@@ -167,10 +166,10 @@ fn flag(command: &Command, sub_command: Option<&str>, id: &str) -> String {
     }
 }
 
-/// Global options that stand before a sub-command, moved behind its name: the parser takes them there only.
+/// Moves global options before a sub-command behind its name, as the parser accepts them only there.
 ///
 /// # Errors
-/// `E0002` if the first other word is neither a sub-command nor a file, and looks like one of the former (exit code 2).
+/// `E0002` if the first other word looks like a sub-command, but is neither a sub-command nor a file (exit code 2).
 pub(super) fn arranged(words: Vec<OsString>, command: &Command) -> Result<Vec<OsString>, Diagnostic> {
     let mut at = 1;
     while let Some(length) = words.get(at).and_then(|word| global_words(&word.to_string_lossy(), command)) {
@@ -196,7 +195,7 @@ pub(super) fn arranged(words: Vec<OsString>, command: &Command) -> Result<Vec<Os
     Err(unknown_command(&word, &words[at + 1..], command))
 }
 
-/// `help` and `help COMMAND` as `--help` and `COMMAND --help`.
+/// Rewrites `help` to `--help`, and `help COMMAND` to `COMMAND --help`.
 fn asks_help(words: &[OsString], at: usize, command: &Command) -> Result<Vec<OsString>, Diagnostic> {
     let mut asked = vec![words[0].clone()];
     if let Some(name) = words.get(at + 1).filter(|name| name.as_encoded_bytes().first() != Some(&b'-')) {
@@ -209,7 +208,7 @@ fn asks_help(words: &[OsString], at: usize, command: &Command) -> Result<Vec<OsS
     Ok(asked)
 }
 
-/// A word that is neither a sub-command nor a file; `rest` are the words that follow.
+/// Builds the error for a word that is neither a sub-command nor a file; `rest` are the words after it.
 fn unknown_command(word: &str, rest: &[OsString], command: &Command) -> Diagnostic {
     let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
     let what = match Path::new(word).is_dir() {
@@ -232,10 +231,10 @@ fn unknown_command(word: &str, rest: &[OsString], command: &Command) -> Diagnost
     }
 }
 
-/// Options whose value may be left out: a number or a range after one is its value, and not a file.
+/// Options with an optional value. A number or a range after the option is its value, not a file.
 const OPTIONAL_VALUES: &[&str] = &["--sweep"];
 
-/// Joins numbers and ranges to the options of [`OPTIONAL_VALUES`] before them.
+/// Joins numbers and ranges to a preceding option of [`OPTIONAL_VALUES`].
 fn with_values(words: Vec<OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
     for word in words {
@@ -253,7 +252,7 @@ fn with_values(words: Vec<OsString>) -> Vec<OsString> {
     joined
 }
 
-/// Returns the number of words of a global option, if the first of them is one.
+/// Returns the number of words of a global option, including its value; `None` if `word` is no global option.
 fn global_words(word: &str, command: &Command) -> Option<usize> {
     let global = || command.get_arguments().filter(|arg| arg.is_global_set());
     if let Some(long) = word.strip_prefix("--") {

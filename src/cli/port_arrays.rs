@@ -1,5 +1,5 @@
-//! Files with an array for each output port of a state machine, a row a cycle: an npz, a folder of npy files, or one
-//! file for a machine with one port. (`verify::arrays` reads such files.)
+//! Files with an array for each output port of a state machine and a row for each cycle: an npz file, a folder of npy
+//! files, or a single file if the machine has one port. (`verify::arrays` reads such files.)
 
 use super::Failure;
 use crate::diag::{Diagnostic, Place};
@@ -14,23 +14,23 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Rows that are written at a time.
+/// Number of rows that are written at a time.
 const BLOCK: usize = 1024;
 
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
 }
 
-/// Recorder of the output ports' values.
+/// Writer for the values of output ports.
 pub(super) struct Outputs {
     path: PathBuf,
     ports: Vec<OutputPort>,
-    /// Everything is written here first, so that nothing is at its place before all is whole.
+    /// Temporary folder. Files are moved to their targets only when all of them are complete.
     folder: Scratch,
     codes: bool,
-    /// `true` if undefined values are NaN; `false` if they follow from registers that start as 0.
+    /// `true` if undefined values are NaN; `false` if undefined registers start as 0.
     nan: bool,
-    /// Values that no cycle before defined.
+    /// Number of undefined values so far.
     undefined: u64,
 }
 
@@ -44,12 +44,12 @@ struct OutputPort {
 }
 
 impl Outputs {
-    /// Begins the arrays of all output ports at `path`: an npz by that extension; npy, CSV or `-` (CSV on stdout) for a
-    /// machine with one output port; else a folder. `codes` says that codes are written, not reals; `nan` that
-    /// undefined reals are NaN.
+    /// Starts the arrays of all output ports. `path` is an npz file; an npy file, a CSV file or `-` (CSV on stdout) for
+    /// a machine with one output port; otherwise a folder. `codes` selects raw integer values instead of real numbers,
+    /// and `nan` selects NaN for undefined real numbers.
     ///
     /// # Errors
-    /// If the codes do not fit the form, or there is no room for temporary files (exit code 2).
+    /// If the file format does not support the port types, or if temporary files cannot be written (exit code 2).
     pub(super) fn create(machine: &Machine, path: &Path, codes: bool, nan: bool) -> Result<Outputs, Failure> {
         let ids: Vec<SignalId> = machine.outputs().collect();
         let is_file = ["npy", "csv", "txt"].iter().any(|e| has_extension(path, e)) || path.as_os_str() == "-";
@@ -78,7 +78,7 @@ impl Outputs {
         Ok(Outputs { path: path.to_owned(), ports, folder, codes, nan, undefined: 0 })
     }
 
-    /// Appends what the output ports show in a cycle.
+    /// Appends the values of the output ports in a cycle.
     ///
     /// # Errors
     /// If the files cannot be written (exit code 2).
@@ -101,7 +101,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Puts everything at its place. Returns how many values were undefined.
+    /// Writes the files to their targets. Returns the number of undefined values.
     ///
     /// # Errors
     /// If the files cannot be written (exit code 2).

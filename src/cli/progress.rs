@@ -1,4 +1,4 @@
-//! Progress display: the share that is done and the time that is left, on a terminal only.
+//! Progress display on a terminal: finished share and remaining time.
 
 use super::Global;
 use crate::prove::progress::ProgressCounter;
@@ -10,13 +10,13 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Time between two updates of the figure.
+/// Time between two updates.
 const EVERY: Duration = Duration::from_millis(250);
-/// Steps of a bar whose share is a fraction.
+/// Number of steps of a bar that shows a fraction.
 const STEPS: u64 = 1_000;
-/// A share, and how long the rest takes if it goes on like this.
+/// Template with the finished share and the estimated remaining time.
 const SHARE: &str = "{spinner} {msg} {bar:24} {percent:>3} %, {eta} left";
-/// Only how long it has taken.
+/// Template with the elapsed time.
 const ELAPSED: &str = "{spinner} {msg} {elapsed}";
 
 /// Returns `true` if progress is visible to a user.
@@ -28,7 +28,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_spinner())
 }
 
-/// A figure that is read repeatedly, concurrently with the work, until it is dropped.
+/// Thread that updates a display periodically, until the value is dropped.
 struct Repeated {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -49,15 +49,15 @@ impl Repeated {
 impl Drop for Repeated {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // It only draws; that it ended badly is no matter.
+        // The thread only draws, so a panic in it is ignored.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// Several bars, one below the other.
+/// Progress bars, one below the other.
 pub(super) struct Bars(Option<MultiProgress>);
 
-/// A bar of [`Bars`], which goes when it is dropped.
+/// Bar of [`Bars`], which is removed when the value is dropped.
 pub(super) struct Bar {
     bar: ProgressBar,
     _looking: Repeated,
@@ -68,7 +68,7 @@ impl Bars {
         Bars(is_shown(global).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr())))
     }
 
-    /// Does something that prints, with the bars out of its way.
+    /// Executes a job that prints, and hides the bars during it.
     pub(super) fn suspended<T>(&self, job: impl FnOnce() -> T) -> T {
         match &self.0 {
             Some(bars) => bars.suspend(job),
@@ -76,7 +76,7 @@ impl Bars {
         }
     }
 
-    /// A simulation in a folder: how long it has taken, then, while it reads its vectors, how many of them.
+    /// Adds the bar of a simulation: first with the elapsed time, then with the share of the vectors that it has read.
     pub(super) fn simulation(&self, name: &str, folder: PathBuf) -> Option<Bar> {
         let bar = self.0.as_ref()?.add(ProgressBar::new(STEPS));
         bar.set_style(style(ELAPSED));
@@ -102,7 +102,8 @@ impl Drop for Bar {
     }
 }
 
-/// A proof: outputs that are proved, and how long the work that it may still do would take.
+/// Shows the progress of a proof: number of proved outputs, used share of the budget, and an upper bound of the
+/// remaining time.
 pub(super) fn proof(progress: &Arc<ProgressCounter>, global: Global) -> Option<Bar> {
     if !is_shown(global) {
         return None;
@@ -130,7 +131,7 @@ pub(super) fn proof(progress: &Arc<ProgressCounter>, global: Global) -> Option<B
     Some(Bar { bar, _looking: looking })
 }
 
-/// Progress of an RTL file of about `n` lines, while it is written.
+/// Writer of an RTL file that shows the progress in lines.
 pub(super) struct Lines<'a> {
     out: &'a mut dyn Write,
     bar: Option<ProgressBar>,
@@ -153,7 +154,7 @@ impl Write for Lines<'_> {
         let written = self.out.write(bytes)?;
         if let Some(bar) = &self.bar {
             let lines = bytes[..written].iter().filter(|&&byte| byte == b'\n').count() as u64;
-            // How many there will be is only about right.
+            // The number of lines is an estimate, so the bar stops before its end.
             let most = bar.length().unwrap_or(0).saturating_sub(1);
             bar.set_position((bar.position() + lines).min(most));
         }

@@ -1,4 +1,4 @@
-//! `alir2hdl project`: a folder for a synthesis or simulation flow.
+//! `alir2hdl project`: writes a folder for synthesis or simulation.
 
 use super::device::any_device;
 use super::hardware::{PipelineArgs, PortArgs};
@@ -91,7 +91,7 @@ struct FolderArgs {
     core_version: String,
 }
 
-/// [`Flow`] as it is typed.
+/// Argument of `--flow`; see [`Flow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FlowArg {
     /// AMD Vivado: Tcl, XDC, IP-XACT
@@ -145,14 +145,14 @@ impl Args {
     }
 }
 
-/// Returns the errors of options that no design can have.
+/// Returns errors for options that contradict each other in every design.
 pub(super) fn option_problems(args: &Args) -> Vec<Diagnostic> {
     let options = args.options();
     let problems = options.hardware_problems(&options.spec("model"));
     options.problems().into_iter().chain(problems).collect()
 }
 
-/// Runs the sub-command; `words` is the command line that the RTL records.
+/// Runs the sub-command; `words` is the command line in the header comment of the RTL.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let stem = stem(super::verify::stem(&args.input.model), &args.folder.output);
     let options = args.options();
@@ -165,17 +165,17 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     write((&options, &stem), words, design, global)
 }
 
-/// Returns the name that module, core and bench are derived from: that of the file, or of the folder if the file is
-/// called as every second model is.
+/// Returns the base name of module, core and testbench: the name of the file, or of the folder if the file is called
+/// `model`.
 fn stem<'a>(file: &'a str, folder: &'a Path) -> Cow<'a, str> {
     let named = folder.file_name().filter(|_| file.eq_ignore_ascii_case("model"));
     named.map_or(file.into(), |name| name.to_string_lossy())
 }
 
-/// Runs the sub-command for a program in memory without printing: for library callers.
+/// Writes the project of a design in memory without printing, for library callers.
 ///
 /// # Errors
-/// What is wrong with the options or the samples; if the folder cannot be written.
+/// If an option or a sample is invalid, or if the folder cannot be written.
 pub(super) fn in_memory(
     options: &ProjectOptions,
     words: Vec<String>,
@@ -235,7 +235,7 @@ fn write(
             build::model_project(subject(model, &file, source.as_deref()), &request)
         }
         Design::Machine(machine) => {
-            // The constraints want a clock whatever the pipeline is.
+            // The constraints need a clock period for state machines too.
             let hardware = &options.hardware;
             let refused = hardware.given_of_pipeline().filter(|flag| !["--clock-period", "--freq"].contains(flag));
             let board = options.board.map(|_| "--board");

@@ -1,4 +1,4 @@
-//! The budget of a proof: a level, or its individual limits.
+//! Budget of a proof: a level, or its individual limits.
 
 use crate::prove::options::{ProofBudget, ProofLevel};
 use clap::ValueEnum;

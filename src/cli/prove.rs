@@ -116,27 +116,27 @@ enum Via {
 }
 
 impl Args {
-    /// Where the model is.
+    /// Returns the path of the model.
     pub(super) fn path(&self) -> &Path {
         self.input.path()
     }
 
-    /// Reads the sources for our own front ends.
+    /// Reads the sources for the built-in front ends.
     ///
     /// # Errors
-    /// If they cannot be read, or are not for every input (exit code 2).
+    /// If a source cannot be read, or if its RTL assumes input ranges (exit code 2).
     pub(super) fn project(&self) -> Result<RtlProject, Failure> {
         let project = self.rtl_files.load(&self.files)?;
         project.sources().iter().try_for_each(|(path, text)| reject_input_ranges(path, text))?;
         Ok(project)
     }
 
-    /// Name of the design for messages.
+    /// Returns the name of the design for messages.
     pub(super) fn design_path(&self) -> &Path {
         self.files.first().map_or_else(|| self.rtl_files.first_list(), PathBuf::as_path)
     }
 
-    /// Returns the language that a file like this one is generated in.
+    /// Returns the language in which `generate` would write a file with this name.
     fn generated_language(&self, language: rtl::Language) -> rtl::Language {
         rtl_graph::generated_language(self.design_path(), language)
     }
@@ -159,7 +159,7 @@ impl Args {
         }
     }
 
-    /// Returns the bytes of the model, and the RTL.
+    /// Returns the bytes of the model, and the RTL source.
     pub(super) fn sources(&self) -> Result<(Vec<u8>, String), String> {
         if self.path().as_os_str() == "-" {
             return Err("the model is no file".into());
@@ -178,7 +178,7 @@ impl Args {
     /// Returns a constructor of the requested solvers.
     ///
     /// # Errors
-    /// If there is no such program (exit code 3), or it is no solver (exit code 2).
+    /// If the solver is not installed (exit code 3), or if the program is not a SAT solver (exit code 2).
     pub(super) fn solvers(&self) -> Result<impl Fn() -> Box<dyn Solver> + Sync + use<>, Failure> {
         let proofs = self.certificate.is_some();
         let find =
@@ -193,7 +193,8 @@ impl Args {
         })
     }
 
-    /// The design in the files, its language, and its source unless it was read otherwise.
+    /// Elaborates the design in the files. Also returns its language and, if the built-in front ends read RTL, its
+    /// source.
     fn design(&self, model: &Model) -> Result<(ElaboratedDesign, rtl::Language, Option<Arc<str>>), Failure> {
         let as_it_is = |rtl: Rtl| ElaboratedDesign { rtl, outer: None };
         if self.via.is_none() {
@@ -243,7 +244,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (elaborated, language, source) = args.design(&model)?;
     let (note, top) = (elaborated.note(), elaborated.top(args.top.as_deref()).map(str::to_owned));
     let rtl = elaborated.rtl;
-    // A netlist is read into a design, and its text by no other reader.
+    // Only a netlist, and RTL that `--via` reads, has no source here.
     let is_netlist = source.is_none() && args.via.is_none();
     if !is_netlist {
         args.netlist.refuse()?;
@@ -251,7 +252,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let counter = Arc::new(ProgressCounter::default());
     let options = args.options();
     let request = Request {
-        // Yosys gives gates, where forms find nothing.
+        // Yosys returns gates, in which integer forms cannot be recognised.
         gates_only: options.gates_only || args.via.is_some(),
         source,
         progress: Some(Arc::clone(&counter)),
@@ -323,8 +324,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// Names the operation that differs where the file was generated from an earlier version of the model: its signals are
-/// named by other operations than those of this model.
+/// Names the differing operation if the file was generated from an earlier version of the model, whose operations have
+/// other numbers than those of this model.
 fn locate_difference(
     (model, file): (&Model, &FileFacts),
     (rtl, language): (&Rtl, rtl::Language),
@@ -337,11 +338,11 @@ fn locate_difference(
         return;
     }
     shown.first_operation = None;
-    // The header comment is a hint: without hardware by its command nothing is named.
+    // The header comment is a hint; without a valid command in it, no operation is named.
     let Some(spec) = compile::spec_from_header(&rtl.head) else { return };
     let Ok(names) = file.names_in_rtl(model, Spec { prove: false, ..spec }, (rtl, language)) else { return };
     let Some((renumbered, inserted)) = earlier_names::renumbered(rtl, model.nodes().len(), &names) else { return };
-    // The source has the old names.
+    // The source contains the old names.
     let request = Request { source: None, progress: None, ..proof.request.clone() };
     let again = prove::program(model, &renumbered, Hints::none(), request, solvers).report;
     if let Verdict::Differs { counterexample: Some(mut c), reason } = again.verdict {
@@ -359,11 +360,11 @@ fn locate_difference(
     }
 }
 
-/// Operations of a list in a message.
+/// Maximum number of operations in a message.
 const LISTED: usize = 8;
 
-/// Returns the failure for a command line whose model is no model: if it is RTL, the arguments were swapped, or two RTL
-/// files are to be compared.
+/// Improves the error for a model file that is no model: if it is RTL, the arguments were swapped, or two RTL files
+/// should be compared.
 fn swapped_args_hint(args: &Args, failure: Failure) -> Failure {
     let [file] = &args.files[..] else { return failure };
     let model = args.input.path();
@@ -396,7 +397,7 @@ fn reject_input_ranges(path: &Path, source: &str) -> Result<(), Failure> {
     RtlFile::check(source).map_err(|problem| in_file(problem, path))
 }
 
-/// Writes the files of a certificate, and the report with the name of its schema.
+/// Writes the files of a certificate, and the report as a JSON document with the schema `name`.
 pub(super) fn write_certificate(
     dir: &Path,
     files: certificate::Files,
@@ -412,7 +413,7 @@ pub(super) fn write_certificate(
     Ok(())
 }
 
-/// Writes the testbench of a counterexample, if there is one and a place for it.
+/// Writes the testbench of a counterexample, if there is one and `--testbench` is given.
 fn testbench(
     args: &Args,
     language: rtl::Language,
@@ -423,7 +424,7 @@ fn testbench(
 ) -> Result<Option<PathBuf>, Failure> {
     let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict else { return Ok(None) };
     let Some(path) = &args.testbench else { return Ok(None) };
-    // It applies one sample, to a pipeline.
+    // The testbench applies one sample to a pipeline.
     if report.interval > 1 {
         return Ok(None);
     }
@@ -440,7 +441,7 @@ fn json(report: &Report, seconds: f64) -> String {
     schema::document("alir2hdl.prove/1", &value)
 }
 
-/// Input elements of a counterexample up to which a command that replays it is printed.
+/// Maximum number of input elements of a counterexample for which a command to replay it is printed.
 const REPLAYED: usize = 64;
 
 fn to_human_text(args: &Args, report: &Report, bench: Option<&Path>, seconds: f64, verbose: bool) -> String {

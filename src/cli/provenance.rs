@@ -1,5 +1,5 @@
-//! Command line in the header comment of generated RTL: options in a fixed order and without folders, so that the same
-//! request results in the same bytes in any folder and with any order of options.
+//! Command line for the header comment of generated RTL. Options have a fixed order and paths have no folders, so that
+//! equal requests result in equal files.
 
 use super::paths;
 use clap::{Arg, ArgMatches, Command, parser::ValueSource};
@@ -67,8 +67,8 @@ fn affects_hardware(arg: &Arg) -> bool {
     !arg.is_global_set() && !SILENT.contains(&id) && !paths::is_result(id)
 }
 
-/// Returns the last component of a path, or the path if it has none. Characters with a meaning in a shell become
-/// underscores.
+/// Returns the last component of a path, or the path if it has none. Dollar signs and backquotes, which a shell
+/// expands, become underscores.
 fn file_name(path: &Path) -> String {
     let name = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
     name.to_string_lossy().replace(['$', '`'], "_")

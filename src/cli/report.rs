@@ -164,7 +164,7 @@ pub fn read(folders: &[PathBuf]) -> Result<(Vec<BuildRow>, Diagnostics), Failure
         rows.extend(found.rows);
     }
     if !problems.is_empty() {
-        // The warnings say why a folder that has files counts as one without reports.
+        // The warnings state why a folder with files counts as one without reports.
         warnings.append(&mut problems);
         return Err(Failure::input(Diagnostics(warnings)));
     }

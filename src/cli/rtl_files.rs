@@ -1,4 +1,4 @@
-//! RTL files of the command line: several of them, file lists, include folders, macros, and the choice of the top
+//! RTL files on the command line: several files, file lists, include folders, macros, and the selection of the top
 //! module.
 
 use super::Failure;
@@ -14,10 +14,10 @@ pub(super) fn is_rtl(path: &Path) -> bool {
     path.extension().is_some_and(|e| ["v", "sv", "vhd", "vhdl"].iter().any(|rtl| e.eq_ignore_ascii_case(rtl)))
 }
 
-/// Modules that are tried as the top module if none is named.
+/// Maximum number of modules that are tried as the top module if none is named.
 const MAX_TRIED: usize = 200;
 
-/// Longest file that sources include or read.
+/// Maximum size in bytes of a file that sources include or read.
 const MAX_BYTES: u64 = 1 << 28;
 
 /// Options for projects of several files.
@@ -44,15 +44,15 @@ impl RtlFileArgs {
         self.lists.is_empty() && self.include_dirs.is_empty() && self.library_dirs.is_empty() && self.defines.is_empty()
     }
 
-    /// The first file list.
+    /// Returns the first file list.
     pub(super) fn first_list(&self) -> &Path {
         self.lists.first().map_or(Path::new("-"), PathBuf::as_path)
     }
 
-    /// Files and options of the command line and its file lists.
+    /// Collects the files and options of the command line and its file lists.
     ///
     /// # Errors
-    /// If a list cannot be read, or an option is wrong (exit code 2).
+    /// If a list cannot be read, or if an option is invalid (exit code 2).
     pub(super) fn project(&self, files: &[PathBuf]) -> Result<ProjectFiles, Failure> {
         let (include_dirs, library_dirs) = (self.include_dirs.clone(), self.library_dirs.clone());
         let mut project = ProjectFiles { include_dirs, library_dirs, ..ProjectFiles::default() };
@@ -66,47 +66,48 @@ impl RtlFileArgs {
         Ok(project)
     }
 
-    /// Reads the sources of the command line and its file lists.
+    /// Reads the sources that the command line and its file lists name.
     ///
     /// # Errors
-    /// If one cannot be read, or they are of two languages (exit code 2).
+    /// If a source cannot be read, or if the sources are in two languages (exit code 2).
     pub(super) fn load(&self, files: &[PathBuf]) -> Result<RtlProject, Failure> {
         RtlProject::load(&self.project(files)?, &text_of, &read_file)
     }
 }
 
 impl From<Diagnostic> for Failure {
-    /// A problem of the input (exit code 2).
+    /// Builds the failure for a problem of the input (exit code 2).
     fn from(problem: Diagnostic) -> Failure {
         Failure::input(problem)
     }
 }
 
-/// Design of a project.
+/// Elaborated design of a project.
 pub(super) struct ElaboratedDesign {
     /// The design.
     pub(super) rtl: Rtl,
-    /// Name of the module that no other uses, if a module within it was taken.
+    /// Name of the outermost module, if a module within it was selected.
     pub(super) outer: Option<String>,
 }
 
 impl ElaboratedDesign {
-    /// Returns a note that a module within another one was taken.
+    /// Returns a note if a module within another one was selected.
     pub(super) fn note(&self) -> Option<String> {
         let (outer, inner) = (self.outer.as_ref()?, &self.rtl.top);
         Some(format!("module {inner} was compared; module {outer} has other ports and is not part of the proof"))
     }
 
-    /// Returns the name of the top module, if it is not the one that is taken by default; `given` is that of `--top`.
+    /// Returns the name of the top module if it is not the default one; `given` is the value of `--top`.
     pub(super) fn top<'a>(&'a self, given: Option<&'a str>) -> Option<&'a str> {
         given.or(self.outer.as_ref().map(|_| self.rtl.top.as_str()))
     }
 }
 
-/// Elaborates a project. Without the name of a top module, the outermost one that fits is taken.
+/// Elaborates a project. Without the name of a top module, selects the outermost module for which `fits` returns
+/// `true`.
 ///
 /// # Errors
-/// If the sources cannot be read, or no choice is clear (exit code 2).
+/// If the sources cannot be read, or if the selection is ambiguous (exit code 2).
 pub(super) fn elaborated(
     project: &RtlProject,
     top: Option<&str>,
@@ -120,7 +121,7 @@ pub(super) fn elaborated(
     let modules = project.modules()?;
     let read = |name: &String| project.read(Some(name), &read_file).ok().filter(fits);
     let mut fitting: Vec<Rtl> = modules.iter().take(MAX_TRIED).filter_map(read).collect();
-    // A module around another one of the same ports has more signals.
+    // Of two modules with the same ports, the outer one has more signals.
     fitting.sort_by_key(|rtl| std::cmp::Reverse(rtl.signals().len()));
     match &fitting[..] {
         [] => Ok(as_it_is(first?)),
@@ -129,7 +130,7 @@ pub(super) fn elaborated(
     }
 }
 
-/// Reads an ordinary file of limited size.
+/// Reads a regular file of limited size.
 pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let facts = std::fs::metadata(path)?;
     if !facts.is_file() {
@@ -141,10 +142,10 @@ pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// The contents of an RTL file.
+/// Returns the contents of an RTL file.
 ///
 /// # Errors
-/// If it cannot be read, or is a model, or in UTF-16 (exit code 2).
+/// If the file cannot be read, is a model or a file of samples, or is in UTF-16 (exit code 2).
 pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let read = match file.as_os_str() == "-" {

@@ -1,4 +1,4 @@
-//! Graphs of the signals and expressions of RTL files, and names of corresponding values of two of them.
+//! Graphs of signals and expressions of RTL files, and matching names of corresponding values in two files.
 
 use super::Failure;
 use super::rtl_files::{elaborated, in_file, read_file, text_of};
@@ -14,9 +14,9 @@ use std::sync::Arc;
 /// Names of the signals that have the value of one expression.
 pub(super) type SignalNames = Vec<String>;
 
-/// Returns the names of corresponding values of two RTL files, and all names of each.
+/// Returns the names of corresponding values in two RTL files, and all names of each file.
 ///
-/// Registers and renamed signals do not count: files with other stages correspond too.
+/// Registers and renamed signals are ignored, so files with different pipeline stages correspond too.
 pub(super) fn corresponding_names(old: &Rtl, new: &Rtl) -> NameAlignment {
     let [(a, names_a), (b, names_b)] = [old, new].map(values);
     let pairs = align_graphs(&a, &b).into_iter();
@@ -34,7 +34,7 @@ pub(super) struct NameAlignment {
     pub(super) new: SignalNames,
 }
 
-/// Returns the language that a file like this one is generated in.
+/// Returns the language in which `generate` would write a file with this name.
 pub(super) fn generated_language(path: &Path, language: Language) -> Language {
     let is_system = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sv"));
     if is_system { Language::SystemVerilog } else { language }
@@ -48,8 +48,8 @@ pub(super) fn read(path: &Path) -> Result<(Rtl, Language, Arc<str>), Failure> {
     Ok((rtl, generated_language(path, project.language), project.text))
 }
 
-/// Returns the graph of the values of a file, and the names of each of its nodes: a signal or register whose only
-/// driver has all its bits is that driver.
+/// Returns the graph of values in a file, and the names of each node. A signal or register with a single driver of all
+/// its bits is merged with this driver.
 fn values(rtl: &Rtl) -> (AlignmentGraph, Vec<SignalNames>) {
     let mut is_port = vec![false; rtl.signals().len()];
     rtl.inputs.iter().chain(&rtl.outputs).for_each(|port| is_port[port.0 as usize] = true);
@@ -66,7 +66,7 @@ fn values(rtl: &Rtl) -> (AlignmentGraph, Vec<SignalNames>) {
                 &[(0, node, _)] if !is_port[index] && rtl.width(node) == rtl.signal(at).width => Some(node),
                 _ => None,
             };
-            // A register that holds its own value is a value of its own.
+            // A register that only keeps its own value is a node.
             let Some(driver) = driver.filter(|_| !std::mem::replace(&mut is_entered[index], true)) else {
                 break rtl.read(at);
             };
@@ -94,14 +94,14 @@ fn values(rtl: &Rtl) -> (AlignmentGraph, Vec<SignalNames>) {
     (graph, names)
 }
 
-/// Drivers of a signal: lowest bit, value, and `true` for a register.
+/// Returns the drivers of a signal: lowest bit, value, and `true` for a register.
 pub(super) fn drivers(rtl: &Rtl, id: SignalId) -> Vec<(u32, NodeId, bool)> {
     let signal = rtl.signal(id);
     let wires = signal.wires.iter().map(|&(lo, node)| (lo, node, false));
     wires.chain(signal.registers.iter().map(|register| (register.lo, register.next, true))).collect()
 }
 
-/// Operands of an expression; of a signal everything that drives it.
+/// Returns the operands of an expression; for a signal all values on which its drivers and registers depend.
 fn all_operands(rtl: &Rtl, node: NodeId) -> Vec<NodeId> {
     let mut all = Vec::new();
     let Expr::Signal(id) = *rtl.expr(node) else {
@@ -133,16 +133,16 @@ fn have_readers(rtl: &Rtl) -> Vec<bool> {
     have_readers
 }
 
-/// Returns the graph of signals and expressions, and the expression of each of its nodes. `value` maps expressions to
-/// equal ones.
+/// Returns the graph of signals and expressions, and the expression of each node. `value` maps an expression to an
+/// equal one, which replaces it.
 ///
-/// Internal signals without readers are left out: the reductions of unread bits have other members in every version,
-/// and every member would have another use.
+/// Internal signals without readers are omitted: generated files reduce all unread bits to one signal, whose operands
+/// would otherwise differ between versions.
 pub(super) fn graph(rtl: &Rtl, value: &dyn Fn(NodeId) -> NodeId) -> (AlignmentGraph, Vec<NodeId>) {
     let mut is_port = vec![false; rtl.signals().len()];
     rtl.inputs.iter().chain(&rtl.outputs).for_each(|port| is_port[port.0 as usize] = true);
     let have_readers = have_readers(rtl);
-    // Internal signals first: in generated files they are in the order of operations.
+    // Internal signals come first, as generated files declare them in the order of operations.
     let ids = || (0..rtl.signals().len() as u32).map(SignalId);
     let mut nodes = Vec::new();
     let mut place: Vec<Option<u32>> = vec![None; rtl.len()];
@@ -179,16 +179,16 @@ pub(super) fn graph(rtl: &Rtl, value: &dyn Fn(NodeId) -> NodeId) -> (AlignmentGr
     (graph, nodes)
 }
 
-/// Hashes of expressions without their operands.
+/// Hash computation for expressions without their operands.
 struct Kinds<'r> {
     rtl: &'r Rtl,
     is_port: Vec<bool>,
-    /// Hashes of tables by their address: lookups share them.
+    /// Hash of each table by its memory address, as look-ups share tables.
     tables: HashMap<usize, u64>,
 }
 
 impl Kinds<'_> {
-    /// Returns the hash of an expression, with widths, places and constants or without.
+    /// Returns the hash of an expression, optionally with widths, bit positions and constants.
     fn hash(&mut self, node: NodeId, has_types: bool) -> u64 {
         let mut hasher = DefaultHasher::new();
         let expr = self.rtl.expr(node);

@@ -405,7 +405,7 @@ fn missed(args: &Args, machine: &Machine, miss: &BlockMiss, cycle: u64) -> Failu
     Failure::input(SampleFault::Miss(miss.miss.clone()).in_cycle(place, cycle).in_file(&args.model.model))
 }
 
-/// Prints the progress of a long run: on a terminal, after the first second, with rate and time left.
+/// Progress of a long run, shown on a terminal after the first second, with rate and remaining time.
 struct Progress {
     bar: Option<ProgressBar>,
     rows: Option<u64>,

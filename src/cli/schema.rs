@@ -1,12 +1,12 @@
-//! JSON for programs: every document says which schema it keeps to, and the schemas come with the program.
+//! JSON documents: each has the name of its schema, and the program contains the schemas.
 //!
-//! The name is `alir2hdl.KIND/VERSION`; the version counts up where a reader of the older one would go wrong, not where
-//! something is added. `docs/json.md` describes the kinds, `docs/schema/KIND.json` holds each in JSON Schema 2020-12.
+//! The name is `alir2hdl.KIND/VERSION`. The version increases for incompatible changes, not for additions.
+//! `docs/json.md` describes the kinds, and `docs/schema/KIND.json` is the JSON Schema 2020-12 of each.
 
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 
-/// The kinds of documents and their schemas.
+/// Kinds of documents with their schemas.
 const SCHEMAS: &[(&str, &str)] = &[
     ("calibrate", include_str!("../../docs/schema/calibrate.json")),
     ("check", include_str!("../../docs/schema/check.json")),
@@ -30,17 +30,17 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("witness", include_str!("../../docs/schema/witness.json")),
 ];
 
-/// The kinds, for the parser of options.
+/// Returns a parser for the kinds, for options.
 pub(super) fn kinds() -> PossibleValuesParser {
     PossibleValuesParser::new(SCHEMAS.iter().map(|(kind, _)| *kind))
 }
 
-/// The schema of a kind.
+/// Returns the schema of a kind.
 pub(super) fn text(kind: &str) -> &'static str {
     SCHEMAS.iter().find(|(known, _)| *known == kind).map_or("", |(_, text)| text)
 }
 
-/// A document: the name of its schema, then what it says.
+/// Document: the name of its schema, followed by its content.
 #[derive(Serialize)]
 struct Document<'a, T: Serialize> {
     schema: &'static str,

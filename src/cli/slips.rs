@@ -1,7 +1,8 @@
-//! Words that users of other tools type, and what they are called here.
+//! Words from other tools that users may type, and the corresponding options and sub-commands.
 //!
-//! The parser of options knows which option was not found; this table says which one was meant. An answer that begins
-//! with a dash is given only by commands that have this option; any other answer is a sentence that holds everywhere.
+//! The parser reports an unknown option, and this table has the option that was probably intended. An answer that
+//! begins with a dash is used only if the sub-command has this option; any other answer is a sentence for all
+//! sub-commands.
 
 /// Options of other tools, and the answers in order of preference.
 pub(super) struct Slip {
@@ -142,16 +143,16 @@ const OPTIONS: &[Slip] = &[
     slip(&["stdout"], &["-o -", "--verilog -"]),
 ];
 
-/// The slip that an option is: `word` as it was typed, without its dashes and in lower case as `name`.
+/// Returns the slip for an unknown option. `word` is the option as typed; `name` is in lower case, without dashes.
 pub(super) fn option(word: &str, name: &str) -> Option<&'static Slip> {
     let bare = word.trim_start_matches('-');
-    // A single letter is another option in upper case.
+    // Single letters are compared with case, as an upper-case letter may be another option.
     let known =
         |slip: &&Slip| slip.names.iter().any(|known| if name.len() == 1 { *known == bare } else { *known == name });
     OPTIONS.iter().find(known)
 }
 
-/// Sub-commands of other tools, and those that do the same here.
+/// Sub-commands of other tools, each with the corresponding one.
 const COMMANDS: &[(&[&str], &str)] = &[
     (
         &[
@@ -209,11 +210,11 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["usage", "h", "commands"], "help"),
 ];
 
-/// The sub-command that a word of another tool means.
+/// Returns the sub-command that corresponds to a word from another tool.
 pub(super) fn command(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase().replace('_', "-");
     let exact = |(words, _): &&(&[&str], &str)| words.contains(&word.as_str());
-    // Half a word, or one with a slip of its own, is enough where it is long.
+    // For long words, a prefix or one edit is sufficient.
     let close =
         |known: &&&str| known.starts_with(&word) || crate::project::edits(known.as_bytes(), word.as_bytes()) == 1;
     let similar = |(words, _): &&(&[&str], &str)| word.len() > 3 && words.iter().any(|known| close(&known));
@@ -272,7 +273,7 @@ pub(super) fn extra_file(command: &str, word: &str) -> Option<String> {
     })
 }
 
-/// An example of an option's value.
+/// Returns an example of an option's value.
 pub(super) fn example(long: &str) -> Option<&'static str> {
     const EXAMPLES: &[(&str, &str)] = &[
         ("verilog", "out.v"),

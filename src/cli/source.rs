@@ -1,8 +1,8 @@
-//! Sources that become programs here: networks, recognised by what their file holds, with the options about them.
+//! Detection, reading and options of networks, which are lowered to programs.
 //!
-//! A front end takes part by a variant of [`Kind`] (how its files are recognised) and an arm in [`SourceArgs::read`],
-//! which gives the lowered program and its [`ReferenceSemantics`]. Every sub-command goes on with the program; `run`,
-//! `verify` and `prove` hold it to the meaning.
+//! A new front end needs a variant of [`Kind`] (detection of its files) and an arm in [`SourceArgs::read`], which
+//! returns the lowered program and its [`ReferenceSemantics`]. All sub-commands use the program; `run`, `verify` and
+//! `prove` also check it against the reference semantics.
 
 use super::paths::listed;
 use super::{Failure, Global, report, say};
@@ -83,22 +83,22 @@ pub(super) enum Kind {
     Onnx,
 }
 
-/// A source together with the program that it was lowered to.
+/// Reference semantics and format of a network that was read.
 pub(super) struct ReadNetwork {
     /// Reference semantics of the source.
     pub(super) meaning: Box<dyn ReferenceSemantics>,
-    /// Which form it has, for people.
+    /// Format of the file for messages.
     pub(super) form: String,
 }
 
 impl Kind {
-    /// Returns the format of a file by its contents; where these are inconclusive, a name that ends in `.onnx` decides.
+    /// Returns the format of a file by its contents; if these are inconclusive, a name that ends in `.onnx` decides.
     pub(super) fn detect_file(head: &[u8], path: &Path) -> Option<Kind> {
         let named = || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx")).then_some(Kind::Onnx);
         Kind::detect(head).or_else(named)
     }
 
-    /// Returns the format that the first bytes of a file show; `None` for a program.
+    /// Returns the format that the first bytes of a file indicate; `None` for a program.
     pub(super) fn detect(head: &[u8]) -> Option<Kind> {
         let first = head.iter().find(|b| !b" \t\r\n".contains(b) && !b"\xef\xbb\xbf".contains(b));
         if first == Some(&b'{') && shows_graph(head) {
@@ -108,7 +108,7 @@ impl Kind {
     }
 }
 
-/// Returns `true` if one of the keys at the top of a JSON object is one that graphs have and programs do not.
+/// Returns `true` if a top-level key of the JSON object occurs in graphs and not in programs.
 fn shows_graph(text: &[u8]) -> bool {
     let (mut depth, mut at) = (0u32, 0);
     while at < text.len() {
@@ -142,7 +142,7 @@ impl SourceArgs {
     /// Sets an option by its name.
     ///
     /// # Errors
-    /// If no option has that name; if the value is invalid.
+    /// If the option does not exist, or if the value is invalid.
     pub(super) fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
         let at_most = |most: u64| match unsigned(value) {
             Ok(number) if number <= most => Ok(number),
@@ -182,23 +182,23 @@ impl SourceArgs {
         }
     }
 
-    /// Returns `true` if weights are given: without them only the structure is available.
+    /// Returns `true` if weights are given. Without weights only the structure is available.
     pub(super) fn has_weights(&self) -> bool {
         !self.weights.is_empty()
     }
 
-    /// The structure of a graph and what is selected of it; no weight is read.
+    /// Reads the structure of a graph and the selected nodes, without weights.
     ///
     /// # Errors
-    /// What is wrong with it (exit code 2).
+    /// Problems in the graph (exit code 2).
     pub(super) fn structure(&self, bytes: &[u8], file: &str) -> Result<Structure, Failure> {
         Structure::read(bytes, file, &self.graph_options()).map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
-    /// The structure of a graph without a quantisation file: types are not looked at.
+    /// Reads the structure of a graph without a quantisation file; types are ignored.
     ///
     /// # Errors
-    /// What is wrong with it (exit code 2).
+    /// Problems in the graph (exit code 2).
     pub(super) fn untyped_structure(&self, bytes: &[u8], file: &str) -> Result<Structure, Failure> {
         let structure = Structure::read_untyped(bytes, file, &self.graph_options());
         structure.map_err(|e| Failure::input(e.in_file(file.as_ref())))
@@ -209,25 +209,25 @@ impl SourceArgs {
         self.quant.is_some()
     }
 
-    /// A graph whose own types do not matter, with its weights, for calibration; and the settings of nodes in the
-    /// quantisation file, which are kept.
+    /// Reads a graph with its weights for calibration, which ignores the types of the graph. Also returns the settings
+    /// of nodes in the quantisation file, which calibration keeps.
     ///
     /// # Errors
-    /// What is wrong with it (exit code 2).
+    /// Problems in the graph (exit code 2).
     pub(super) fn floating(&self, bytes: &[u8], file: &str) -> Result<(Structure, Golden, Option<Value>), Failure> {
         Structure::floating(bytes, file, &self.graph_options()).map_err(Failure::input)
     }
 
-    /// The graph of a file with its quantisation, whatever is selected; no weight is read.
+    /// Reads the whole graph of a file with its quantisation, without weights; the selection of nodes is ignored.
     ///
     /// # Errors
-    /// What is wrong with it (exit code 2).
+    /// Problems in the graph (exit code 2).
     pub(super) fn graph(&self, bytes: &[u8], file: &str) -> Result<(graph::Graph, graph::quant::QuantFile), Failure> {
         Structure::read_selected(bytes, file, &self.graph_options())
             .map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
-    /// The records of a QONNX network in the quantisation file; none without such a file.
+    /// Reads the records for a QONNX network in the quantisation file; empty without such a file.
     ///
     /// # Errors
     /// The problem in the file (exit code 2).
@@ -237,7 +237,8 @@ impl SourceArgs {
         QuantFile::read_records(&bytes).map_err(|e| Failure::input(e.in_file(path)))
     }
 
-    /// The structure of a QONNX file whose records of intermediate values are missing, or not complete.
+    /// Returns the structure of a QONNX file if records of intermediate values are missing or incomplete; otherwise
+    /// `None`.
     ///
     /// # Errors
     /// The problem in the quantisation file (exit code 2).
@@ -245,10 +246,11 @@ impl SourceArgs {
         Ok(super::onnx::incomplete(bytes, file, self.max_adders, &self.records()?))
     }
 
-    /// Reads a source: the program that it becomes, each of its matrices solved with `cmvm`, and what it means.
+    /// Reads a network. Returns the lowered program, whose matrices are solved with the `cmvm` options, its layers, and
+    /// the reference semantics.
     ///
     /// # Errors
-    /// What is wrong with it (exit code 2).
+    /// Problems in the network (exit code 2).
     pub(super) fn read(
         &self,
         kind: Kind,
@@ -286,22 +288,22 @@ impl SourceArgs {
         }
     }
 
-    /// The type of the inputs, if one is given.
+    /// Returns the type of the inputs, if it is given.
     pub(super) fn input_type(&self) -> Option<Quantiser> {
         self.input_type
     }
 
-    /// Expected adders at most.
+    /// Returns the maximum number of expected adders.
     pub(super) fn max_adders(&self) -> u64 {
         self.max_adders
     }
 
-    /// Returns the options about tokens, each with `true` if it was given.
+    /// Returns the options for tokens, each with `true` if it was given.
     fn token_options(&self) -> [(&'static str, bool); 2] {
         [("--tokens", self.tokens.is_some()), ("--position-offset", self.position_offset.is_some())]
     }
 
-    /// Refuses the options about tokens for a QONNX network.
+    /// Returns an error if options for tokens are given for a QONNX network.
     ///
     /// # Errors
     /// The first option that was given (exit code 2).
@@ -311,7 +313,7 @@ impl SourceArgs {
         Err(Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message)))
     }
 
-    /// Refuses options about networks for a file that is none.
+    /// Returns an error if options for networks are given for a program.
     ///
     /// # Errors
     /// The first option that was given (exit code 2).
@@ -323,7 +325,7 @@ impl SourceArgs {
         }
     }
 
-    /// Refuses the options that only networks have for a file that holds `what`.
+    /// Returns an error if options that only networks support are given for a file that contains `what`.
     ///
     /// # Errors
     /// The first option that was given (exit code 2).
@@ -341,13 +343,13 @@ impl SourceArgs {
     }
 }
 
-/// An option that a file of this kind has no use for.
+/// Builds the error for an option that has no effect on files of this kind.
 fn unused(flag: &'static str, what: &str) -> Failure {
     let message = format!("{flag} is about networks, and this file holds {what}");
     Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message))
 }
 
-/// The name of a source for messages.
+/// Returns the name of a source for messages.
 pub(super) fn shown(path: &Path) -> String {
     path.display().to_string()
 }

@@ -1,4 +1,4 @@
-//! The options for the style of the RTL, common to all commands that generate it.
+//! Options for the style of the RTL, common to all sub-commands that generate RTL.
 
 use crate::compile::LookupTables;
 use crate::emit::{self, Hierarchy};
@@ -44,7 +44,7 @@ pub(super) struct TextArgs {
     pub(super) split_above: usize,
 }
 
-/// [`LookupTables`] as they are typed.
+/// Argument of `--rom-style`; see [`LookupTables`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum RomStyleArg {
     /// The synthesiser chooses; with -O2, block memory where a register follows the table and the memory is a smaller
@@ -60,7 +60,7 @@ pub(super) enum RomStyleArg {
     Lut,
 }
 
-/// Names of signals.
+/// Argument of `--names`: source of the names of signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum NamesArg {
     /// The source's, where it has some
@@ -70,7 +70,7 @@ pub(super) enum NamesArg {
     Index,
 }
 
-/// [`Hierarchy`] as it is typed.
+/// Argument of `--hierarchy`; see [`Hierarchy`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum HierarchyArg {
     /// Modules of stages in large designs
@@ -96,7 +96,7 @@ impl HierarchyArg {
     }
 }
 
-/// A choice.
+/// Argument of `--shreg-extract`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum YesNo {
     /// It must not

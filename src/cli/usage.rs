@@ -1,7 +1,7 @@
-//! Messages about a wrong command line: one line that says what is wrong, and one that says what would work.
+//! Messages about an invalid command line: the error, and help with a correction.
 //!
-//! The parser's own messages end in a synopsis of all options. These end in the option, the value or the whole command
-//! that was probably meant, as in `help: alir2hdl prove m.json.gz FILE.v`.
+//! Messages of the parser end with a synopsis of all options. These messages end with the probable correction: an
+//! option, a value or a whole command, as in `help: alir2hdl prove m.json.gz FILE.v`.
 
 use super::slips::{self, Slip};
 use crate::diag::{Diagnostic, Place};
@@ -9,7 +9,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use std::ffi::OsString;
 
-/// The parser's error as a diagnostic. `words` are those that were parsed with `command`, the program's name first.
+/// Converts an error of the parser to a diagnostic. `words` is the parsed command line, which begins with the name of
+/// the program.
 pub(super) fn diagnose(error: &clap::Error, words: &[OsString], command: &Command) -> Diagnostic {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let sub = words.get(1).and_then(|word| command.find_subcommand(word));
@@ -26,14 +27,14 @@ fn place(error: &clap::Error) -> Place {
     }
 }
 
-/// The first paragraph of the parser's message on one line, without the list of possible values.
+/// Returns the first paragraph of the parser's message on one line, without the list of possible values.
 fn message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let lines = first.lines().map(str::trim).filter(|line| !line.starts_with("[possible values:"));
     let line = lines.collect::<Vec<_>>().join(" ");
     let line = line.strip_prefix("error: ").unwrap_or(&line).to_owned();
-    // Positional arguments are part of the word that no sub-command matches.
+    // Without sub-command, the parser's message about a superfluous word also contains the positional arguments.
     if let Some(word) = extra_subcommand(error) {
         return format!("one word too many: '{word}'");
     }
@@ -50,7 +51,7 @@ fn message(error: &clap::Error) -> String {
     }
 }
 
-/// Messages of Rust's parsers of numbers, and ours.
+/// Messages of Rust's number parsers, each with its replacement.
 const RUST_WORDS: [(&str, &str); 5] = [
     ("invalid digit found in string", "not a whole number"),
     ("cannot parse integer from empty string", "a number is missing"),
@@ -59,8 +60,8 @@ const RUST_WORDS: [(&str, &str); 5] = [
     ("number too large to fit in target type", "too large"),
 ];
 
-/// The end of a message about a range in words: `3 is not in 0..=2` as `not from 0 to 2`, and `0 is not in
-/// 1..=4294967295` as `less than 1`.
+/// Rewrites the end of a message about a range: `3 is not in 0..=2` to `not from 0 to 2`, and
+/// `0 is not in 1..=4294967295` to `less than 1`.
 fn in_range(line: &str) -> String {
     let ends = || {
         let (before, range) = line.rsplit_once(" is not in ")?;
@@ -69,7 +70,7 @@ fn in_range(line: &str) -> String {
         let number: i128 = number.parse().ok()?;
         let first: i128 = first.parse().ok()?;
         let last: i128 = last.trim_start_matches('=').parse().unwrap_or(i128::MAX);
-        // Ends of the type's range are no limits that somebody chose.
+        // The largest value of the type is not a meaningful limit.
         Some(match (number < first, last >= i128::from(u32::MAX)) {
             (true, true) => format!("{start} less than {first}"),
             (false, true) => format!("{start} too large"),
@@ -79,14 +80,14 @@ fn in_range(line: &str) -> String {
     ends().unwrap_or_else(|| line.to_owned())
 }
 
-/// The second word without a dash of the bare form, which the parser takes for a sub-command.
+/// Returns the superfluous word of a command line without sub-command, which the parser interprets as a sub-command.
 fn extra_subcommand(error: &clap::Error) -> Option<String> {
     let text = error.render().to_string();
     let rest = text.strip_prefix("error: the subcommand '")?;
     Some(rest.split_once("' cannot be used with")?.0.to_owned())
 }
 
-/// A value of the error's context as text; several are joined with commas.
+/// Returns a value of the error's context as text; several values are joined with commas.
 fn value(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
@@ -97,17 +98,17 @@ fn value(error: &clap::Error, kind: ContextKind) -> Option<String> {
     }
 }
 
-/// A command line as it was typed.
+/// Command line as typed by the user.
 struct Typed<'a> {
     words: &'a [String],
     root: &'a Command,
-    /// The command whose options were parsed: a sub-command, or the root for the bare form.
+    /// Command whose options were parsed: a sub-command, or the root if there is none.
     command: &'a Command,
     sub: Option<&'a Command>,
 }
 
 impl Typed<'_> {
-    /// Returns a suggestion that would work.
+    /// Returns a suggestion for a valid command line.
     fn help(&self, error: &clap::Error) -> String {
         let invalid = value(error, ContextKind::InvalidArg).unwrap_or_default();
         match error.kind() {
@@ -125,7 +126,7 @@ impl Typed<'_> {
         }
     }
 
-    /// The name of the sub-command that was parsed.
+    /// Returns the name of the sub-command that was parsed.
     fn name(&self) -> &str {
         self.sub.map_or("generate", Command::get_name)
     }
@@ -134,18 +135,18 @@ impl Typed<'_> {
         format!("`alir2hdl {} --help` lists its options", self.name())
     }
 
-    /// The first word that names a file and is no sub-command; `MODEL` if there is none.
+    /// Returns the first word that looks like a file name; `MODEL` if there is none.
     fn model(&self) -> &str {
         let skip = if self.sub.is_some() { 2 } else { 1 };
         let looks_like_file = |word: &&String| !word.starts_with('-') && word.contains('.');
         self.words.iter().skip(skip).find(looks_like_file).map_or("MODEL", String::as_str)
     }
 
-    /// Returns the likely intention of an unknown option.
+    /// Returns the suggestion for an unknown option.
     fn unknown_option(&self, invalid: &str) -> String {
-        // The parser names the first letter of `-pipeline`.
+        // For `-pipeline`, the parser reports only `-p`.
         let word = match invalid.starts_with("--") {
-            // It leaves the value of `--option=value` out.
+            // For `--option=value`, the parser reports only `--option`.
             true => {
                 let same = |word: &&String| word.split('=').next() == Some(invalid);
                 self.words.iter().find(same).map_or(invalid, String::as_str)
@@ -183,7 +184,7 @@ impl Typed<'_> {
         }
     }
 
-    /// An option with the value that was given, or the name of the value that it takes.
+    /// Returns an option with the given value, or with the placeholder of its value.
     fn spelt(&self, long: &str, given: Option<&str>) -> String {
         let arg = self.command.get_arguments().find(|arg| names_arg(arg, long));
         match (arg.filter(|arg| arg.get_action().takes_values()), given) {
@@ -193,7 +194,7 @@ impl Typed<'_> {
         }
     }
 
-    /// The answer to a known slip, as far as this command has what it names.
+    /// Returns the first answer to a known slip whose option this command has.
     fn answer(&self, slip: &Slip) -> Option<String> {
         for answer in slip.answers {
             match answer.strip_prefix("--") {
@@ -221,7 +222,7 @@ impl Typed<'_> {
         has(self.command, long)
     }
 
-    /// Returns the likely intention of a word that no argument takes.
+    /// Returns the suggestion for a word that no argument takes.
     fn extra_word(&self, word: &str) -> String {
         let (name, given) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         if let Some(sub) = self.root.find_subcommand(word) {
@@ -241,7 +242,7 @@ impl Typed<'_> {
         })
     }
 
-    /// The values that an option takes, and the one that was probably meant.
+    /// Returns the valid values of an option, and the one that is most similar.
     fn wrong_value(&self, error: &clap::Error, invalid: &str) -> String {
         let given = value(error, ContextKind::InvalidValue).unwrap_or_default();
         let long = long_of(invalid);
@@ -263,7 +264,7 @@ impl Typed<'_> {
         }
     }
 
-    /// An option with an example of its value.
+    /// Returns an option with an example of its value.
     fn with_value(&self, invalid: &str) -> String {
         let long = long_of(invalid);
         let Some(arg) = self.command.get_arguments().find(|arg| names_arg(arg, long)) else {
@@ -280,7 +281,7 @@ impl Typed<'_> {
         }
     }
 
-    /// Returns a complete command with the missing argument.
+    /// Returns a suggestion with the missing argument.
     fn missing(&self, invalid: &str) -> String {
         let first = invalid.split(", ").next().unwrap_or_default();
         match first.trim_start_matches('<').strip_prefix("--") {
@@ -308,7 +309,7 @@ impl Typed<'_> {
     }
 }
 
-/// An example of an option's value.
+/// Returns an example of an option's value.
 pub(super) fn example(long: &str, arg: &Arg) -> Option<&'static str> {
     match (long, placeholder(arg).as_str()) {
         ("output", "DIR") => Some("build"),
@@ -319,7 +320,7 @@ pub(super) fn example(long: &str, arg: &Arg) -> Option<&'static str> {
     }
 }
 
-/// The name of an option in a message: `pipeline` of `--pipeline <N|auto>`.
+/// Returns the name of an option in a message: `pipeline` of `--pipeline <N|auto>`.
 fn long_of(invalid: &str) -> &str {
     let name = invalid.trim_start_matches('-');
     name.split([' ', '=', '[']).next().unwrap_or(name)
@@ -339,7 +340,7 @@ fn synopsis(command: &Command) -> String {
     }
 }
 
-/// All names of the options of a command.
+/// Returns all long names and aliases of the options of a command.
 fn longs(command: &Command) -> impl Iterator<Item = &str> {
     command
         .get_arguments()
@@ -351,13 +352,13 @@ fn has(command: &Command, long: &str) -> bool {
     command.get_arguments().any(|arg| !arg.is_positional() && names_arg(arg, long))
 }
 
-/// Returns `true` if an argument is called like this, by its name or an alias.
+/// Returns `true` if an argument has this long name or alias, or this placeholder if it is positional.
 fn names_arg(arg: &Arg, long: &str) -> bool {
     let aliases = arg.get_all_aliases().unwrap_or_default();
     arg.get_long() == Some(long) || aliases.contains(&long) || (arg.is_positional() && placeholder(arg) == long)
 }
 
-/// The option with the fewest edits to a word, if these are few.
+/// Returns the name with the fewest edits to a word, if these are at most `most`.
 fn nearest<'n>(word: &str, names: &[&'n str], most: usize) -> Option<&'n str> {
     let most = if word.len() < 5 { most.min(1) } else { most };
     let distance = |name: &&&str| crate::project::edits(word.as_bytes(), name.as_bytes());
@@ -365,8 +366,8 @@ fn nearest<'n>(word: &str, names: &[&'n str], most: usize) -> Option<&'n str> {
     near.copied().filter(|_| word.len() > 2)
 }
 
-/// Returns the only option that a word begins, or the one that is a part of the word: `--sys` of `--system`,
-/// `--systemverilog` for `--verilog`.
+/// Returns the only option that begins with the word (`--systemverilog` for `--system`), or the longest option that the
+/// word ends with (`--verilog` for `--systemverilog`).
 fn extension<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
     let mut longer = names.iter().filter(|name| word.len() > 2 && name.starts_with(word));
     let only = longer.next().filter(|_| longer.next().is_none());
@@ -374,7 +375,7 @@ fn extension<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
     only.or_else(part).copied()
 }
 
-/// Names of sub-commands as a list for people.
+/// Returns the names of sub-commands as a list for a message.
 fn names(owners: &[&str]) -> String {
     let shown = owners.iter().enumerate().map(|(at, name)| match at {
         0 => format!("`alir2hdl {name}`"),

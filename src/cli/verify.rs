@@ -1,4 +1,4 @@
-//! `alir2hdl verify`: does the generated text do what the model says, in every simulator?
+//! `alir2hdl verify`: simulates generated RTL in every simulator and compares it with the model.
 
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, warnings};
@@ -99,7 +99,7 @@ struct SimulationArgs {
     timeout: u64,
 }
 
-/// Languages as they are typed.
+/// Argument of `--lang`: languages of the simulated RTL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LangArg {
     /// Verilog
@@ -113,7 +113,7 @@ enum LangArg {
     Both,
 }
 
-/// Simulators as they are typed.
+/// Argument of `--sim`: simulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SimArg {
     /// Verilator (Verilog, SystemVerilog)
@@ -138,7 +138,7 @@ impl LangArg {
 }
 
 impl SimArg {
-    /// Name of the simulator; `None`: all.
+    /// Returns the name of the simulator; `None` for all.
     fn name(self) -> Option<&'static str> {
         match self {
             SimArg::Verilator => Some("verilator"),
@@ -157,7 +157,7 @@ impl Args {
     fn simulation(&self) -> Result<SimulationOptions, Failure> {
         let given = &self.simulation;
         let asked: Vec<Language> = given.lang.iter().flat_map(|lang| lang.languages()).copied().collect();
-        // Each once, in one order, however they were given.
+        // Each language once, in a fixed order.
         let all = [Language::Verilog, Language::SystemVerilog, Language::Vhdl].into_iter();
         let simulators: Option<Vec<_>> = given.sim.iter().map(|sim| sim.name()).collect();
         Ok(SimulationOptions {
@@ -186,7 +186,7 @@ impl Args {
     }
 }
 
-/// Reads the RTL files that are simulated, and returns the name of their module too.
+/// Reads the RTL files to simulate, and the name of their top module.
 fn foreign(simulation: &SimulationOptions, options: &HardwareOptions) -> Result<Option<(Foreign, String)>, Failure> {
     if simulation.rtl.files.is_empty() {
         return match simulation.rtl.has_options() {
@@ -221,16 +221,16 @@ fn foreign(simulation: &SimulationOptions, options: &HardwareOptions) -> Result<
     Ok(Some((foreign, top)))
 }
 
-/// Returns the options that the header comment of a generated file states, with the number of its stages; `None` if
-/// `options` has any about them, which count instead.
+/// Returns the options and the number of stages in the header comment of a generated file. Returns `None` if `options`
+/// has any such option, as the command line takes precedence.
 ///
 /// # Errors
-/// If `options` has any, and the header states an initiation interval.
+/// If `options` has any such option, and the header comment states an initiation interval.
 fn stated(foreign: &Foreign, options: &HardwareOptions) -> Result<Option<Spec>, Failure> {
     let mut given = options.given_of_pipeline().chain(options.given_of_ports()).chain(options.given_of_wrapper());
     let head = foreign.head();
     let header = compile::spec_from_header(&head);
-    // In which clocks a sample is at the ports is a result of sharing, which is computed again.
+    // With resource sharing, the port timing follows from the sharing plan, which must be computed again.
     if let Some(spec) = header.as_ref().filter(|spec| spec.interval().is_some()) {
         let Some(flag) = given.next() else { return Ok(Some(spec.clone())) };
         let message = format!("{flag} does not apply: the header comment of the file states an initiation interval");
@@ -246,10 +246,10 @@ fn stated(foreign: &Foreign, options: &HardwareOptions) -> Result<Option<Spec>, 
     Ok(Some(spec))
 }
 
-/// A design with what is known of its file, and the command line: everything that decides the result.
+/// Verifies a design with the options of a command line.
 ///
-/// With `prints`, the line of each simulator goes to stdout when it ends. `ended` receives the number of simulations
-/// that have ended, and of all.
+/// With `prints`, the result of each simulator is printed to stdout when it ends. `ended` receives the number of
+/// finished simulations and the number of all simulations.
 fn verified(
     (simulation, options, stem): (&SimulationOptions, &HardwareOptions, &str),
     (prints, ended): (bool, &(dyn Fn(usize, usize) + Sync)),
@@ -260,7 +260,7 @@ fn verified(
     let foreign = foreign(simulation, options)?;
     let own_languages = foreign.as_ref().map(|(foreign, _)| [foreign.language]);
     let languages = own_languages.as_ref().map_or(simulation.languages.as_slice(), |own| own.as_slice());
-    // Before anything takes time: is there somebody to ask?
+    // Check first that a simulator is installed, before anything takes time.
     let (parts, notes) = runner::parts(languages, &simulation.simulators, &tools)?;
     report(&notes, global);
     let (design, file) = design()?;
@@ -339,10 +339,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// Verifies a program in memory, with nothing printed: for callers that are no command line.
+/// Verifies a design in memory without printing, for library callers.
 ///
 /// # Errors
-/// What is wrong with the options, the samples or the tools.
+/// Problems in the options, the samples or the tools.
 pub(super) fn in_memory(
     simulation: &SimulationOptions,
     options: &HardwareOptions,
@@ -361,20 +361,20 @@ pub(super) fn in_memory(
     }
 }
 
-/// The model's name: that of its file without folder and extensions.
+/// Returns the name of the model: the name of its file without folder and extensions.
 pub(super) fn stem(path: &Path) -> &str {
     let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("model");
     name.split('.').next().filter(|s| !s.is_empty() && *s != "-").unwrap_or("model")
 }
 
-/// Progress of the simulations: bars where stderr is a terminal, and the line of each simulator when it ends.
+/// Progress of the simulations: bars if stderr is a terminal, and the result of each simulator when it ends.
 struct Progress {
     bars: Bars,
     names: Vec<String>,
     running: Mutex<Vec<(usize, Option<Bar>)>>,
     /// `true` if the lines are printed.
     prints: bool,
-    /// The first line that could not be printed.
+    /// First error of printing a result.
     failure: Mutex<Option<Failure>>,
 }
 

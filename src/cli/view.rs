@@ -1,4 +1,4 @@
-//! `alir2hdl view`: the program and its pipeline as one page.
+//! `alir2hdl view`: writes an HTML viewer of the program and its pipeline.
 
 use super::browser::Browser;
 use super::hardware::PipelineArgs;
@@ -60,14 +60,14 @@ pub(super) struct Args {
     optimise: OptimiseArgs,
 }
 
-/// A design as it is shown.
+/// Contents of a page.
 struct PageContent {
     drawing: Drawing,
     facts: String,
     registers: Registers,
-    /// A picture of the whole, where it is not that of stages.
+    /// Chart for the page, if it is not the chart of the stages.
     chart: Option<String>,
-    /// Remarks about the request.
+    /// Warnings about the options.
     remarks: Vec<Diagnostic>,
 }
 
@@ -77,10 +77,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     write((&page, &options, super::verify::stem(&args.input.model)), || args.input.read_design(global), global)
 }
 
-/// Runs the sub-command for a program in memory without printing: for library callers.
+/// Writes the page of a design in memory without printing, for library callers.
 ///
 /// # Errors
-/// What is wrong with the options or the samples; if the page cannot be written.
+/// If an option or a sample is invalid, or if the page cannot be written.
 pub(super) fn in_memory(
     page: &PageOptions,
     options: &HardwareOptions,
@@ -95,7 +95,7 @@ fn write(
     design: impl FnOnce() -> Result<(Design, FileFacts), Failure>,
     global: Global,
 ) -> Result<ExitStatus, Failure> {
-    // Before there is a page: who asks to see it would not look for it elsewhere.
+    // Without a browser nothing is written, as the user requested to see the page.
     let browser = page_options.open.then(Browser::find).transpose()?;
     let (page_path, chart_path) = page_options.paths(name).map_err(Failure::input)?;
     let (design, file) = design()?;
@@ -155,7 +155,7 @@ impl Args {
     }
 }
 
-/// A page that was requested, and the name of its design.
+/// Requested page, with the name of its design.
 struct PageRequest<'a> {
     page: &'a PageOptions,
     options: &'a HardwareOptions,
@@ -165,7 +165,7 @@ struct PageRequest<'a> {
 impl PageRequest<'_> {
     /// Returns the specification of the hardware.
     fn spec(&self) -> Spec {
-        // Never the name of a port.
+        // With this suffix, the name cannot be that of a port.
         let legal = netlist::names::legalise(self.name);
         self.options.spec(&format!("{legal}_top"))
     }
@@ -234,7 +234,7 @@ impl PageRequest<'_> {
         })
     }
 
-    /// Shows what each operation was on the samples that are given.
+    /// Adds the values of each operation for the given samples.
     fn observe(&self, drawing: &mut Drawing, program: &Model, global: Global) -> Result<(), Failure> {
         let Some(path) = &self.page.samples else { return Ok(()) };
         let mut reader = Reader::open(path, None, program.input_kifs(), false).map_err(Failure::input)?;

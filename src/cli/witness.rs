@@ -1,4 +1,4 @@
-//! The file of `--witness`: hints from the code generator to the prover, which trusts none of them.
+//! File of `--witness`: untrusted hints from the code generator to the prover.
 //!
 //! ```json
 //! {"schema": "alir2hdl.witness/1", "programs": [ALIR, ...], "operations": ["v0", ...],
@@ -29,7 +29,7 @@ const SCHEMA: &str = "alir2hdl.witness/1";
 /// Writes a witness. Programs that the format cannot represent are omitted.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(super) fn write(witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
     let said: Vec<_> = witness.programs.iter().filter_map(|p| formats::prepare(p, Target::Alir4).ok()).collect();
     write!(out, "{{\"schema\": \"{SCHEMA}\", \"programs\": [")?;
@@ -76,7 +76,7 @@ pub(super) struct ParsedWitness {
     signals: FxHashMap<String, (String, String)>,
 }
 
-/// Reads a witness, plain or gzip; each of its programs within these limits.
+/// Reads a witness, plain or gzip. The limits apply to each program of the witness.
 ///
 /// # Errors
 /// `E0912` and the errors of its programs (exit code 2).

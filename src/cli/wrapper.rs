@@ -1,4 +1,4 @@
-//! The options of the AXI4-Stream wrapper.
+//! Options of the AXI4-Stream wrapper.
 
 use crate::emit::axis::{AxisOptions, Packing};
 use crate::options::HardwareOptions;

@@ -26,7 +26,7 @@ pub struct Place {
 pub struct Step {
     /// File name of the intermediate program; `None` for the RTL file.
     pub program: Option<String>,
-    /// Elements of the state machine that are the inputs of an intermediate program, as indices into its elements.
+    /// Inputs of an intermediate program, as indices of elements of the state machine.
     pub feeds: Vec<usize>,
     /// `true` for a program without records, which only builds gates for later comparisons.
     pub is_bare: bool,
@@ -39,7 +39,7 @@ pub struct Step {
 pub struct Certificate {
     /// The steps; the RTL file is last.
     pub steps: Vec<Step>,
-    /// Module of the RTL file that is compared, if it is not the last one.
+    /// Name of the compared module of the RTL file; `None` for the last module.
     pub top: Option<String>,
     /// Classes of equal register bits, if the model is a state machine.
     pub induction: Option<Induction>,

@@ -68,7 +68,7 @@ pub const MOST_CLOCKS: usize = 1 << 16;
 /// An RTL file after parsing, to be evaluated again at each cycle.
 #[derive(Default)]
 pub(crate) struct Clocks {
-    /// `true` during the first evaluation; then `reads` collects the nets that the current statement reads.
+    /// `true` during the first evaluation, in which `reads` collects the nets that the current statement reads.
     pub(crate) is_first: bool,
     pub(crate) reads: Vec<usize>,
     pub(crate) statements: Vec<Statement>,
@@ -79,16 +79,16 @@ pub(crate) struct Clocks {
     now: u64,
 }
 
-/// Driver of a net, or of some bits of one.
+/// Driver of a net, or of some bits of a net.
 pub(crate) struct Statement {
-    /// Scope in which its names are resolved, and its position in the file.
+    /// Index of the scope in which names of the driver are resolved; `at` is the token index of its value.
     pub(crate) scope: usize,
     pub(crate) at: usize,
     /// Driven net, and its lowest driven bit.
     pub(crate) net: usize,
     pub(crate) low: usize,
     pub(crate) reads: Vec<usize>,
-    /// Value of [`Clocks::now`] when it was evaluated last.
+    /// Value of [`Clocks::now`] at the last evaluation.
     pub(crate) done: u64,
 }
 
@@ -167,8 +167,8 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// Classifies the one-bit inputs that are neither clock nor reset. An input without which no register loads a
-    /// value is the enable; any other is the valid flag. Returns the net of the valid flag, or `None`.
+    /// Classifies the one-bit inputs that are neither clock nor reset. If no register loads a value while an input is
+    /// 0, the input is the enable; any other input is the valid flag. Returns the net of the valid flag, or `None`.
     fn valid_flag(&mut self, g: &mut Graph) -> Result<Option<usize>> {
         let taken: Vec<&str> = self.seen.roles.values().map(|role| role.0).collect();
         let others = (0..self.nets.len()).filter(|&net| self.nets[net].is_control);
@@ -220,7 +220,7 @@ impl<'a> Reader<'_, 'a> {
     /// Builds the gates of an RTL file with an initiation interval above one.
     ///
     /// # Errors
-    /// Constructs that alir2hdl does not generate; a file that does not keep to the sample timing; those of `on_value`.
+    /// Constructs that alir2hdl does not generate; a file that violates the sample timing; errors of `on_value`.
     pub(crate) fn simulate(
         mut self,
         g: &mut Graph,
@@ -305,7 +305,7 @@ impl<'a> Reader<'_, 'a> {
 pub(crate) struct Running<'t, 'a> {
     reader: Reader<'t, 'a>,
     ports: Open,
-    /// The nets that are registers.
+    /// Indices of the nets that are registers.
     registers: Vec<usize>,
 }
 
@@ -343,8 +343,8 @@ impl<'a> Running<'_, 'a> {
             .collect()
     }
 
-    /// Returns the input or output ports with these names and widths. A port without a match by name is matched if it
-    /// is the only other one of its width; such matches are appended to `port_matches`.
+    /// Returns the input or output ports with these names and widths. A port without a match by name is matched by its
+    /// width if exactly one unmatched port has this width; such matches are appended to `port_matches`.
     ///
     /// # Errors
     /// If a port has no match.
@@ -393,7 +393,7 @@ impl<'a> Running<'_, 'a> {
     /// register values.
     ///
     /// # Errors
-    /// Those of `on_value`.
+    /// Errors of `on_value`.
     pub(crate) fn clock(
         &mut self,
         g: &mut Graph,

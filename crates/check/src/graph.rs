@@ -15,7 +15,8 @@ impl Lit {
     pub const FALSE: Lit = Lit(0);
     /// The constant true.
     pub const TRUE: Lit = Lit(1);
-    /// Unknown bit: each occurrence is another one. Its complement and all gates that depend on it are unknown too.
+    /// Unknown bit: two occurrences may have different values. Its complement and all gates that depend on it are
+    /// unknown, too.
     pub const UNKNOWN: Lit = Lit(2);
 
     /// Returns the constant 1 or 0.
@@ -53,11 +54,11 @@ impl std::ops::Not for Lit {
 
 /// Largest number of gates.
 const MOST: usize = 12_000_000;
-/// The end of a list of readers.
+/// Marker of the end of a list of readers.
 const NONE: u32 = u32::MAX;
 
-/// Multiplicative hash of operands, several times faster than the default: gates are found by it, never ordered, and
-/// equal hashes cost time only.
+/// Multiplicative hash of operands, several times faster than the default. The hash only serves to look up gates, not
+/// to order them; equal hashes only cost time.
 #[derive(Clone, Debug, Default)]
 struct LiteralHasher(u64);
 
@@ -121,7 +122,7 @@ impl Graph {
         self.push(None)
     }
 
-    /// Number of gates, inputs and the constant.
+    /// Returns the number of gates, including inputs, the constant and the unknown bit.
     pub fn count(&self) -> usize {
         self.gates.len()
     }
@@ -160,7 +161,8 @@ impl Graph {
         }
     }
 
-    /// Returns the roots of the operands, in order, and the literal that is their AND, if one exists.
+    /// Returns the roots of the operands, in order, and the literal that equals their AND; `None` if no such literal
+    /// exists.
     pub fn known(&self, a: Lit, b: Lit) -> ((Lit, Lit), Option<Lit>) {
         let (a, b) = (self.root(a), self.root(b));
         let (a, b) = (a.min(b), a.max(b));
@@ -213,7 +215,7 @@ impl Graph {
         self.and(!both, !none).flipped(flip)
     }
 
-    /// `select ? yes : no`.
+    /// Returns `select ? yes : no`.
     pub fn mux(&mut self, select: Lit, yes: Lit, no: Lit) -> Lit {
         let (select, yes, no) = (self.root(select), self.root(yes), self.root(no));
         if yes == no {
@@ -288,9 +290,9 @@ impl Graph {
         }
     }
 
-    /// Replaces the bits of a value that is a sum by those of an equal value, in a type that can represent it; if none
-    /// exists yet, this value is kept. Values that differ by a power of two share bits: only the position of the bits
-    /// relative to the sum's own point counts.
+    /// Replaces the bits of a value that is a sum by those of an equal value, in a type that can represent it; if no
+    /// equal value exists yet, this value is recorded. Values that differ by a power of two share bits: only the
+    /// position of the bits relative to the sum's own point counts.
     pub(crate) fn place(&mut self, sum: &Sum, bits: &mut [Lit], kind: Type) {
         let Some((known, from)) = self.sums.known(sum) else {
             let own = (exact(bits, kind.signed), kind.frac - sum.frac);

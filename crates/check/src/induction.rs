@@ -1,15 +1,16 @@
-//! An RTL file against a state machine, by induction over clock cycles.
+//! Proof that an RTL file equals a state machine, by induction over clock cycles.
 //!
 //! A certificate states which register bits, of both sides, are equal or complements from one cycle on. Three facts
 //! prove that outputs are equal in every cycle from power-on, wherever the machine defines them:
 //!
 //! - The register values at power-on, or after the first cycles, satisfy the certificate.
 //! - Outputs are equal in the first cycles.
-//! - From any state that satisfies the certificate, and as long as it does, outputs are equal after some cycles, and
-//!   bits of one class are equal after one more.
+//! - From any state that satisfies the certificate, and as long as the state does, outputs are equal after some cycles,
+//!   and bits of one class are equal after one more cycle.
 //!
-//! A register of the machine without an initial value may start with any suitable value: its value reaches nothing that
-//! is defined. A register of the RTL file without one may start with any value, and all of these values are covered.
+//! A register of the machine without an initial value may start with any suitable value: no defined output depends on
+//! this value. A register of the RTL file without an initial value may start with any value, and the proof covers all
+//! of these values.
 
 use crate::ValueCallback;
 use crate::clocks::Register;
@@ -40,7 +41,7 @@ pub struct Induction {
 struct Clock {
     /// Bits of each input port.
     inputs: Vec<Vec<Lit>>,
-    /// Bits of each output element, and whether they are defined.
+    /// Bits of each output element, and a literal that is 1 if the element is defined.
     outputs: Vec<(Vec<Lit>, Lit)>,
     /// Values of all registers before (`state`) and after (`next`) the cycle.
     state: Vec<Lit>,
@@ -83,7 +84,7 @@ pub(crate) struct Runs {
 pub(crate) struct Pairs {
     /// Bits of the machine's output elements, and of registers of either side.
     pub(crate) expected: Vec<Vec<Lit>>,
-    /// Bits of the RTL file, and of other registers.
+    /// Bits of the outputs of the RTL file, and of the registers that are compared with `expected`.
     pub(crate) found: Vec<Vec<Lit>>,
     /// Register bit that each pair is about, as [`Induction`] numbers it; `None` for outputs.
     pub(crate) claimed: Vec<Option<usize>>,
@@ -158,7 +159,7 @@ impl Runs {
     /// Builds the machine's gates: those of the cycles from power-on, and if `is_whole` also those of the later cycles.
     ///
     /// # Errors
-    /// If the induction is inconsistent; those of `on_value`.
+    /// If the induction is inconsistent; errors of `on_value`.
     pub(crate) fn new(
         g: &mut Graph,
         machine: &Machine,
@@ -263,7 +264,7 @@ impl Runs {
     /// Builds the gates of the RTL file, and all pairs to be proved equal.
     ///
     /// # Errors
-    /// Constructs that alir2hdl does not generate, or that do not fit the machine; those of `on_value`.
+    /// Constructs that alir2hdl does not generate, or that do not fit the machine; errors of `on_value`.
     pub(crate) fn build_rtl(
         &self,
         g: &mut Graph,

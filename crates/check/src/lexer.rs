@@ -1,4 +1,4 @@
-//! Lexer for Verilog and VHDL in the subset that alir2hdl writes.
+//! Lexer for the Verilog and VHDL subsets that alir2hdl generates.
 
 use crate::ensure;
 use crate::text::{Result, WIDEST};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 pub(crate) enum Token<'a> {
     /// A name or a keyword.
     Word(&'a str),
-    /// A constant with a size: bits, low ones first.
+    /// A constant with a size: its bits, low bits first.
     Bits(Vec<bool>),
     /// A number without a size.
     Number(usize),
@@ -18,13 +18,13 @@ pub(crate) enum Token<'a> {
     Sign(&'a str),
 }
 
-/// Signs of more than one character.
+/// Operators of more than one character.
 const SIGNS: [&str; 5] = ["<<<", "<=", ":=", "=>", "/="];
 
-/// Returns the tokens of an RTL file, each with its line number. Comments and attributes are left out.
+/// Returns the tokens of an RTL file, each with its line number. Comments and attributes are omitted.
 ///
 /// # Errors
-/// Returns the line, and what is not lexically valid there.
+/// Returns the line, and a description of the part that is not lexically valid.
 pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>> {
     let mut out = Vec::new();
     let mut spellings: HashMap<String, &str> = HashMap::new();
@@ -53,7 +53,7 @@ pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>>
                 rest[from..].find(|c: char| !of(c)).map_or(rest.len(), |length| from + length)
             };
             let (token, end) = if !is_vhdl && rest.starts_with("(*") {
-                // Attributes do not affect values. A generated attribute ends on its line, and so do its strings.
+                // Attributes do not affect values. A generated attribute and its strings begin and end on one line.
                 let is_one =
                     |inner: &str| !inner.contains(['(', ';', '/']) && inner.matches('"').count().is_multiple_of(2);
                 let end = rest.find("*)").filter(|&end| end > 1 && is_one(&rest[2..end]));

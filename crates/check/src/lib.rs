@@ -1,22 +1,22 @@
 //! `alir2hdl-check MODEL TEXT DIR`: checks the certificate that `alir2hdl prove --certificate DIR` wrote.
 //!
-//! The model becomes gates, and so do each intermediate program and the RTL file, value by value over the gates of all
-//! before; the records of the certificate state which gates are equal and why. Nothing is searched. When all is built
-//! each output bit is the same gate by the model and by the RTL file, or it is not proved.
+//! The model, each intermediate program and the RTL file are translated to gates, value by value, and all of them share
+//! one graph. The records of the certificate state which gates are equal, and why. The checker does not search. After
+//! the last record, each output bit must be the same gate in the model and in the RTL file; otherwise it is not proved.
 //!
 //! | file | content |
 //! |---|---|
 //! | `graph` | gates, each built once |
-//! | `records` | proofs that two of them are equal |
-//! | `sums` | values as sums of others: equal in any order of addition, also up to a factor and a constant |
-//! | `words` | sums, products, choices, tables of gates |
+//! | `records` | proofs that two gates are equal |
+//! | `sums` | values as sums of other values: equal in any order of addition, also up to a factor and a constant |
+//! | `words` | sums, products, multiplexers, look-up tables of gates |
 //! | `program` | ALIR JSON and its semantics |
 //! | `text` | the parts of generated RTL that are common to both languages |
 //! | `verilog`, `vhdl` | the syntax of each language |
-//! | `clocks` | RTL with an initiation interval above one; that of state machines from one cycle to the next |
+//! | `clocks` | RTL with an initiation interval above one; RTL of state machines from one cycle to the next |
 //! | `machine` | ALIRFSM JSON and its semantics from one cycle to the next |
-//! | `induction` | an RTL file against a state machine |
-//! | `certificate` | the file of the records |
+//! | `induction` | proof that an RTL file equals a state machine |
+//! | `certificate` | parser of the file with the records |
 //!
 //! Trusted for the answer `holds`: these files, the parsers of JSON and gzip, the compiler and the computer. No code of
 //! alir2hdl's prover, passes or netlist is used.
@@ -46,11 +46,11 @@ use program::{Program, Type};
 use std::path::Path;
 use text::Text;
 
-/// The place of records that are applied when all values are there.
+/// Index of the place whose records are applied after all values are built.
 pub const AT_THE_END: usize = u32::MAX as usize;
 /// Theorem about a state machine.
 const EVERY_CLOCK: &str = "every output at every clock since power-on where it is defined, for every input";
-/// Clocks of a state machine in which a difference is looked for that the certificate does not tell.
+/// Number of clock cycles of a state machine that are searched for a difference if the certificate contains no case.
 const CLOCKS: usize = 8;
 
 /// Second side of a step: the design that is compared.
@@ -58,8 +58,8 @@ const CLOCKS: usize = 8;
 pub enum Side<'a> {
     /// A program.
     Program(&'a Program),
-    /// An intermediate program of a state machine, over elements of it at the cycles of the induction, as
-    /// [`Machine::elements`] returns them, cycle by cycle.
+    /// An intermediate program of a state machine, and one index for each input of the program. An index selects an
+    /// element from the list of [`Machine::elements`], repeated for each cycle of the induction.
     MachineProgram(&'a Program, &'a [usize]),
     /// The RTL file, and its sample timing if it does not accept a sample in every cycle.
     Text(&'a Text<'a>, Option<&'a SampleTiming>),
@@ -82,30 +82,31 @@ pub struct Compared {
     pub graph: Graph,
     /// Types of inputs and outputs.
     types: (Vec<Type>, Vec<Type>),
-    /// Bits of each output by the model; if the RTL file has valid flags, followed by that of the inputs.
+    /// Bits of each output of the model; if the RTL file has valid flags, followed by the valid flag of the inputs.
     pub expected: Vec<Vec<Lit>>,
-    /// Bits of each output by the last side.
+    /// Bits of each output of the last side.
     pub found: Vec<Vec<Lit>>,
-    /// The claim about the RTL file that a complete proof shows.
+    /// Theorem about the RTL file that a complete proof establishes.
     pub statement: String,
     /// Bits of each input element; for a state machine, of all inputs in each cycle from power-on.
     pub inputs: Vec<Vec<Lit>>,
-    /// The cycles of a state machine. For one, `expected` is built together with the RTL file, and holds outputs at
-    /// several cycles and register bits.
+    /// Simulated cycles of a state machine; `None` for a program. For a state machine, `expected` is built together
+    /// with the RTL file, and contains outputs at several cycles and register bits.
     runs: Option<Runs>,
-    /// Register bit that each expected word is about, as [`Induction`] numbers it; `None` for outputs and for programs.
+    /// Register bit that each expected word represents, in the numbering of [`Induction`]; `None` for outputs and for
+    /// programs.
     pub claimed: Vec<Option<usize>>,
 }
 
-/// Callback for each value: its index, and its bits once they are built; for values of programs it is also called
-/// before, without bits.
+/// Callback for each value: its index, and its bits once they are built. For a value of a program, the callback is also
+/// called once before the bits are built, without bits.
 pub type ValueCallback<'a> = &'a mut dyn FnMut(&mut Graph, usize, Option<&[Lit]>) -> Result<(), String>;
 
 impl Compared {
-    /// Builds the model.
+    /// Builds the gates of the model.
     ///
     /// # Errors
-    /// Those of `on_value`.
+    /// Errors of `on_value`.
     pub fn new(model: &Program, on_value: ValueCallback<'_>) -> Result<Compared, String> {
         let mut graph = Graph::new();
         let mut input = |kind: &Type| (0..kind.width).map(|_| graph.input()).collect();
@@ -124,10 +125,10 @@ impl Compared {
         })
     }
 
-    /// Builds a state machine with its RTL file; for its first cycles alone, or for an induction.
+    /// Builds the gates of a state machine and its RTL file, for the first cycles only or for a whole induction.
     ///
     /// # Errors
-    /// If the induction is inconsistent, or the RTL file is not supported; those of `on_value`.
+    /// If the induction is inconsistent, or the RTL file is not supported; errors of `on_value`.
     pub fn new_machine(
         machine: &Machine,
         text: &Text<'_>,
@@ -184,10 +185,10 @@ impl Compared {
         ensure(!self.graph.is_full, "more gates than are built here")
     }
 
-    /// Builds it with the records of its step.
+    /// Builds a side and applies the records of its step.
     ///
     /// # Errors
-    /// As [`Compared::follow`]; a record that does not hold, or is of no use.
+    /// As [`Compared::follow`]; also if a record does not hold, or has no effect.
     pub fn replay(&mut self, side: &Side<'_>, step: &Step) -> Result<(), String> {
         let mut places = step.places.iter().peekable();
         let count = self.graph.count();
@@ -209,19 +210,19 @@ impl Compared {
         })
     }
 
-    /// Returns `true` if an output is the same gates on both sides.
+    /// Returns `true` if an output consists of the same gates on both sides.
     pub fn is_shown(&self, output: usize) -> bool {
         let pairs = self.expected[output].iter().zip(&self.found[output]);
         pairs.into_iter().all(|(&a, &b)| a.is_known() && self.graph.root(a) == self.graph.root(b))
     }
 
-    /// Returns the outputs that the records do not show.
+    /// Returns the outputs that the records do not prove.
     pub fn open(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.expected.len()).filter(|&output| !self.is_shown(output))
     }
 
-    /// Returns an output that differs for one of eight times 64 assignments, and the bits of the inputs there. The
-    /// first assignment is `case`.
+    /// Returns an output that differs for one of 8 * 64 input assignments, and the input bits of this assignment;
+    /// `None` if no difference is observed. The first assignment is `case`.
     pub fn difference(&self, case: &[bool]) -> Option<(usize, Vec<String>)> {
         let (mut random, mut case) = (0x9e37_79b9_7f4a_7c15u64, case.iter());
         for _ in 0..8 {
@@ -247,7 +248,7 @@ impl Compared {
     }
 }
 
-/// Applies the records of a place to the bits known there.
+/// Applies the records of a place to the given bits.
 fn apply(graph: &mut Graph, (at, place): (&usize, &Place), bits: &[Lit]) -> Result<(), String> {
     for record in &place.records {
         let applied = bits.get(record.bit).ok_or("no such bit".into()).and_then(|&bit| record.apply(graph, bit));
@@ -256,7 +257,7 @@ fn apply(graph: &mut Graph, (at, place): (&usize, &Place), bits: &[Lit]) -> Resu
     Ok(())
 }
 
-/// Nothing, or why not.
+/// Returns the error `otherwise` unless `holds` is `true`.
 fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise.to_owned()) }
 }
@@ -264,18 +265,18 @@ fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
 /// Result of checking a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Every output is the model's; the theorem that this proves.
+    /// Every output equals the model's; contains the proved theorem.
     Holds(String),
-    /// An output that differs (the valid flag, if its index is none of the model's), and the bits of each input element
-    /// there. For a state machine, outputs are counted cycle by cycle from power-on, and the bits are those of all
-    /// inputs at each cycle.
+    /// Index of an output that differs (the valid flag, if the index is beyond the model's outputs), and the bits of
+    /// each input element for which it differs. For a state machine, outputs are counted cycle by cycle from power-on,
+    /// and the bits are those of all inputs at each cycle.
     Refuted(usize, Vec<String>),
-    /// Outputs that the certificate does not prove, and the number of all. For a state machine, outputs at several
-    /// cycles and register bits.
+    /// Indices of the outputs that the certificate does not prove, and the number of all outputs. For a state machine,
+    /// outputs at several cycles and register bits count as outputs.
     NotShown(Vec<usize>, usize),
 }
 
-/// The bytes of a file of the certificate by its name.
+/// Function that returns the content of a certificate file by its name.
 pub type Files<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
 
 /// Stack of the thread that checks, in bytes. Parsers refuse deeper nesting than they need: 200 levels of an
@@ -283,11 +284,11 @@ pub type Files<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
 /// caller's thread is.
 const STACK_BYTES: usize = 1 << 26;
 
-/// Checks a certificate, on a thread of its own with a stack of fixed size. `program` returns the bytes of a program by
+/// Checks a certificate, on a separate thread with a stack of fixed size. `program` returns the bytes of a program by
 /// its file name.
 ///
 /// # Errors
-/// Returns what cannot be read, or the record that does not hold.
+/// If a file cannot be read, or if a record does not hold.
 pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Result<Answer, String> {
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
@@ -315,7 +316,7 @@ fn check_here(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resu
         let of = text.inner().map_or(String::new(), |name| format!("of {name}: "));
         return Ok(Answer::Holds(of + &replayed.statement));
     }
-    // An output that the records do not show may be wrong.
+    // An output that the records do not prove may be wrong, so a counterexample is searched.
     let case = certificate.case.as_deref().unwrap_or(&[]);
     let mut straight = model.compared(&text, (&model.first_clocks(case.len()), false))?;
     straight.follow(&Side::Text(&text, certificate.sample_timing.as_ref()), &mut |_, _, _| Ok(()))?;
@@ -333,7 +334,7 @@ enum Model {
 }
 
 impl Model {
-    /// Reads one, of the kind that the certificate is of.
+    /// Parses a model: a state machine if `is_machine`, otherwise a program.
     fn read(bytes: &[u8], is_machine: bool) -> Result<Model, String> {
         let read = match is_machine {
             true => Machine::read(bytes).map(Model::Machine),
@@ -345,7 +346,7 @@ impl Model {
         })
     }
 
-    /// Its gates, without records; of a state machine as [`Compared::new_machine`] makes them.
+    /// Builds the gates of the model, without records; [`Compared::new_machine`] builds the gates of a state machine.
     fn compared(&self, text: &Text<'_>, induction: (&Induction, bool)) -> Result<Compared, String> {
         let nobody: ValueCallback<'_> = &mut |_, _, _| Ok(());
         match self {
@@ -354,8 +355,8 @@ impl Model {
         }
     }
 
-    /// Returns an induction over first cycles only: as many as a case of `case` bits has inputs for, or [`CLOCKS`]. It
-    /// claims no equal bits.
+    /// Returns an induction over the first cycles only, which claims no equal bits. The number of cycles is `case`
+    /// (length of the counterexample in bits) divided by the number of input bits; [`CLOCKS`] if the quotient is zero.
     fn first_clocks(&self, case: usize) -> Induction {
         let bits = if let Model::Machine(machine) = self { machine.input_bits() } else { 0 };
         let clocks = case.checked_div(bits).filter(|&clocks| clocks > 0).unwrap_or(CLOCKS);

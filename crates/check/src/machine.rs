@@ -38,8 +38,8 @@ struct Connected<'a> {
     alt_src: Option<Mention<'a>>,
 }
 
-/// Name, whether it is exposed, types, reset, value after reset, whether it is a register, schedule, mode, attributes,
-/// view, index.
+/// Reference to a signal: name, `true` if exposed, types, reset, value after reset, `true` if a register, schedule,
+/// mode, attributes, view, index.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "schedule, direction and attributes change nothing")]
 struct Mention<'a>(
@@ -118,14 +118,14 @@ pub struct Machine {
     signals: Vec<Signal>,
     blocks: Vec<Block>,
     connections: Vec<Connection>,
-    /// Combinational connections and blocks, each after those whose values it reads.
+    /// Combinational connections and blocks, each after the parts whose values it reads.
     order: Vec<Part>,
 }
 
-/// An element of a signal at one clock.
+/// Element of a signal in one clock cycle.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
-    /// Its bits.
+    /// Bits of the element.
     pub(crate) bits: Vec<Lit>,
     /// Literal that is 1 if all operands were defined.
     pub(crate) is_defined: Lit,
@@ -138,7 +138,7 @@ fn is_set(flag: &Value) -> bool {
     flag.as_bool() == Some(true) || flag.as_i64().is_some_and(|number| number != 0)
 }
 
-/// The bits of a value of this type, low ones first.
+/// Returns the bits of a value of this type, low bits first.
 fn code(raw: &RawValue, kind: Type) -> Result<Vec<Lit>, String> {
     let (mantissa, exponent) = number(raw.get())?;
     let shift = exponent + kind.frac;
@@ -152,7 +152,7 @@ fn code(raw: &RawValue, kind: Type) -> Result<Vec<Lit>, String> {
 }
 
 impl Connected<'_> {
-    /// Returns this mention and the nested ones: resets and indices.
+    /// Returns all mentions of the connection: its own mentions, and the resets and indices that they contain.
     fn all(&self) -> Vec<&Mention<'_>> {
         let mut all = vec![&self.src, &self.dst];
         all.extend(self.enable_if.iter().chain(&self.alt_src));
@@ -167,7 +167,7 @@ impl Connected<'_> {
 }
 
 impl Machine {
-    /// Returns `true` if the first key of these bytes is that of a state machine.
+    /// Returns `true` if the key `meta` of the file is that of a state machine.
     pub fn is_one(bytes: &[u8]) -> bool {
         #[derive(Deserialize)]
         struct Head {
@@ -177,10 +177,10 @@ impl Machine {
         head.is_some_and(|head| head.meta == "ALIRFSM")
     }
 
-    /// Reads a machine from bytes, plain or gzip.
+    /// Parses a machine, plain or gzip.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// If the file is not a valid state machine.
     pub fn read(bytes: &[u8]) -> Result<Machine, String> {
         let plain = unpacked(bytes)?;
         let file: File<'_> = serde_json::from_slice(&plain).map_err(|why| format!("not ALIRFSM JSON: {why}"))?;
@@ -369,7 +369,7 @@ impl Machine {
         self.places(|signal| signal.is_output)
     }
 
-    /// Bits of all input ports.
+    /// Returns the number of bits of all input ports.
     pub(crate) fn input_bits(&self) -> usize {
         self.inputs().into_iter().map(|signal| self.name(signal).1).sum()
     }
@@ -398,14 +398,14 @@ impl Machine {
         self.blocks[block].program.operations[operation].kind
     }
 
-    /// Names of the input or output ports, with the types of their elements.
+    /// Returns the names of the input or output ports, with the types of their elements.
     pub fn ports(&self, are_inputs: bool) -> Vec<(&str, &[Type])> {
         let ports = if are_inputs { self.inputs() } else { self.outputs() };
         let signals = ports.into_iter().map(|signal| &self.signals[signal]);
         signals.map(|signal| (signal.name.as_str(), &signal.types[..])).collect()
     }
 
-    /// The name of a signal, and its number of bits.
+    /// Returns the name of a signal, and its number of bits.
     pub(crate) fn name(&self, signal: usize) -> (&str, usize) {
         let Signal { name, types, .. } = &self.signals[signal];
         (name, types.iter().map(|kind| kind.width).sum())
@@ -437,7 +437,7 @@ impl Machine {
         self.signals[signal].types.iter().map(cell).collect()
     }
 
-    /// Returns undefined values for all signals.
+    /// Returns the value zero for all elements of all signals.
     pub(crate) fn empty(&self) -> Cells {
         let zero = |kind: &Type| Cell { bits: vec![Lit::FALSE; kind.width], is_defined: Lit::TRUE };
         self.signals.iter().map(|signal| signal.types.iter().map(zero).collect()).collect()
@@ -447,7 +447,7 @@ impl Machine {
     /// register values after the clock edge. `on_value` receives the values of blocks.
     ///
     /// # Errors
-    /// Those of `on_value`.
+    /// Errors of `on_value`.
     pub(crate) fn clock(
         &self,
         g: &mut Graph,
@@ -507,7 +507,7 @@ impl Machine {
         cells.into_iter().zip(types).map(of).collect()
     }
 
-    /// Returns the value that a connection drives: its source, or the other one where the enable is 0.
+    /// Returns the value that a connection drives: its source, or its other source if the enable is 0.
     fn taken(&self, g: &mut Graph, values: &Cells, connection: &Connection) -> Vec<Cell> {
         let Connection { from, to, enable, other } = connection;
         let yes = self.source(g, values, from, to);
@@ -537,7 +537,7 @@ impl Machine {
                 next[at] = either(g, is_here, &loaded, &next[at]);
             }
         }
-        // If the index is unknown, each element may be the one that is written.
+        // If the index is undefined, the connection may write any of these elements, so each of them is undefined.
         for cell in &mut next[to.low..] {
             cell.is_defined = g.and(cell.is_defined, index.is_defined);
         }
@@ -619,7 +619,7 @@ fn either(g: &mut Graph, select: Lit, yes: &Cell, no: &Cell) -> Cell {
     Cell { bits, is_defined: g.mux(select, yes.is_defined, no.is_defined) }
 }
 
-/// Selects one of two cells; the result is undefined if the selecting cell is.
+/// Returns one of two cells; the result is undefined if the selecting cell is undefined.
 fn chosen(g: &mut Graph, select: &Cell, yes: &Cell, no: &Cell) -> Cell {
     let cell = either(g, select.bits[0], yes, no);
     Cell { is_defined: g.and(cell.is_defined, select.is_defined), ..cell }

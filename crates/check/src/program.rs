@@ -18,14 +18,14 @@ const MAX_NUMBER_LENGTH: usize = 2500;
 /// Largest size of an unpacked file in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// `(signed, width, fractional bits)`. A type without bits has no fraction.
+/// Type of a value: signedness, width and number of fractional bits. A type without bits has no fractional bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Type {
     /// `true` if the top bit is the sign.
     pub signed: bool,
     /// Number of bits.
     pub width: usize,
-    /// Weight of the lowest bit: two to the power of minus this.
+    /// Number of fractional bits: the lowest bit has the weight `2^-frac`.
     pub frac: i64,
 }
 
@@ -41,28 +41,28 @@ struct Interval {
 #[derive(Clone, Debug)]
 pub struct Operation {
     opcode: i64,
-    /// Values that it reads.
+    /// Indices of the values that the operation reads.
     pub operands: Vec<usize>,
     data: Vec<i64>,
     interval: Interval,
-    /// Its type.
+    /// Type of the result.
     pub kind: Type,
 }
 
-/// Terms: value, shift, whether it is subtracted; and a constant with its fractional bits.
+/// Terms (value, shift, `true` if subtracted), and a constant with its number of fractional bits.
 type Terms = (Vec<(usize, i64, bool)>, Option<(i64, i64)>);
 
-/// A program.
+/// An ALIR program: operations, look-up tables, and types of the inputs and outputs.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Its operations.
+    /// Operations in order.
     pub operations: Vec<Operation>,
     tables: Vec<Vec<i32>>,
     /// Types of the input elements.
     pub inputs: Vec<Type>,
     /// Power of two by which each input element is multiplied.
     pub(crate) shifts: Vec<i64>,
-    /// Source, whether it is negated, and the type, of the output elements.
+    /// Source, `true` if negated, and type of each output element.
     outputs: Vec<(Option<usize>, bool, Type)>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn parsed<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Str
 /// Returns the content of a file, plain or gzip.
 ///
 /// # Errors
-/// If it cannot be unpacked, or is too long.
+/// If the file cannot be unpacked, or is too long.
 pub(crate) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut plain = Vec::new();
     let packed = bytes.starts_with(&[0x1f, 0x8b]);
@@ -92,7 +92,7 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
     ensure(plain.len() as u64 <= MOST_BYTES, "the model has more bytes than the limit").map(|()| plain)
 }
 
-/// A JSON number as mantissa and power of two, exactly.
+/// Returns a JSON number exactly, as an integer and a power of two.
 pub(crate) fn number(raw: &str) -> Result<(BigInt, i64), String> {
     let raw = raw.trim();
     ensure(raw.len() <= MAX_NUMBER_LENGTH, "a number with more digits than the limit")?;
@@ -217,7 +217,8 @@ impl Operation {
         }
     }
 
-    /// Returns the exact sum over the sums of its operands, before wrapping; `None` if the operation is not a sum.
+    /// Returns the result before wrapping as an exact sum of terms; `None` if the operation is not a sum, or if an
+    /// operand has no known sum.
     fn sum(&self, known: &[Value]) -> Option<Sum> {
         let (terms, constant) = self.terms().filter(|(terms, _)| !terms.is_empty())?;
         let (value, point) = constant.unwrap_or((0, 0));
@@ -228,10 +229,10 @@ impl Operation {
 }
 
 impl Program {
-    /// Reads a program from bytes, plain or gzip.
+    /// Parses a program, plain or gzip.
     ///
     /// # Errors
-    /// What is wrong with them, or that they are no ALIR JSON.
+    /// If the bytes are not valid ALIR JSON.
     pub fn read(bytes: &[u8]) -> Result<Program, String> {
         let plain = unpacked(bytes)?;
         let file: File<'_> = serde_json::from_slice(&plain).map_err(|why| format!("not ALIR JSON: {why}"))?;
@@ -242,10 +243,10 @@ impl Program {
         Program::from_parts(&file.model, file.spec_version)
     }
 
-    /// Reads a program from its parts.
+    /// Parses a program from its parts.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// If a part is not valid.
     pub(crate) fn from_parts(parts: &[&RawValue], version: i64) -> Result<Program, String> {
         ensure(parts.len() >= 8, "a program without all of its parts")?;
         let part = |k: usize| parts[k];
@@ -305,12 +306,12 @@ impl Program {
         Ok(Program { operations, tables, inputs, shifts, outputs })
     }
 
-    /// Types of the output elements.
+    /// Returns the types of the output elements.
     pub fn outputs(&self) -> Vec<Type> {
         self.outputs.iter().map(|output| output.2).collect()
     }
 
-    /// Returns the sum that equals an operation, if its result is exact. Its operands must be built.
+    /// Returns the sum that equals an operation, whose operands must be built; `None` if the result is not exact.
     pub fn sum(&self, g: &Graph, at: usize) -> Option<Sum> {
         let (op, kind) = (&self.operations[at], self.operations[at].kind);
         let sum = op.sum(g.sums.own()).filter(|sum| sum.is_multiple(kind.frac))?;
@@ -351,14 +352,14 @@ impl Program {
 }
 
 /// An affine image `±2^shift · v + c` of a value `v` that is not itself a value of a program. A later value with the
-/// same sum, up to a power of two, shares the gates of the image, and so is a function of `v`.
+/// same sum, up to a power of two, shares the gates of the image, and is therefore a function of `v`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// The value: its program (0 is the model) and its number.
+    /// The value: index of its program (0 is the model), and index of the value in the program.
     pub of: (usize, usize),
     /// `true` if the value is subtracted.
     pub minus: bool,
-    /// Shift of the value; 0 without a constant.
+    /// Shift of the value; 0 if the constant is zero.
     pub shift: i64,
     /// The constant, which is odd or zero.
     pub constant: i64,
@@ -368,7 +369,7 @@ impl Image {
     /// Returns the value, and the sum that equals the image.
     ///
     /// # Errors
-    /// If there is no such value, or the sum is beyond the limits.
+    /// If the value does not exist, or if the sum exceeds the limits.
     pub fn sum<'a>(&self, g: &'a Graph) -> Result<(&'a Value, Sum), String> {
         let value = g.sums.value(self.of).ok_or("an image of a value that does not exist")?;
         ensure(self.shift.unsigned_abs() <= MOST_BITS as u64, "an image with a shift beyond the limit")?;
@@ -425,7 +426,7 @@ impl Exact {
         negate(g, &resize(&self.bits, true, self.bits.len() + 1))
     }
 
-    /// Aligns and wraps the number to a type.
+    /// Returns the number aligned and wrapped to a type, and the range of its raw integer.
     fn wrapped(&self, kind: Type) -> (Vec<Lit>, Range) {
         (resize(&self.aligned(kind.frac), true, kind.width), moved(self.range, self.frac, kind.frac))
     }
@@ -490,7 +491,7 @@ impl Program {
                 let from = self.operations[x].kind;
                 let mut bits: Vec<Lit> = g.sums.own()[x].bits.iter().map(|&lit| !lit).collect();
                 match kind.signed {
-                    // -a - 1; the sign of an unsigned operand is zero.
+                    // The bits of -a - 1; the sign of an unsigned operand is zero.
                     true if !from.signed || bits.is_empty() => bits.push(Lit::TRUE),
                     true => {}
                     false => bits.push(Lit::FALSE),
@@ -526,14 +527,14 @@ impl Program {
                 total(g, &all, sum.as_ref()).wrapped(kind)
             }
         };
-        // Wrapping changes nothing where the exact result fits the type.
+        // Wrapping has no effect if the exact result fits the type.
         let fits = is_within(range, type_range(kind));
         (word, if fits { range } else { type_range(kind) }, sum.filter(|sum| fits && sum.is_multiple(kind.frac)))
     }
 }
 
-/// Adds terms (subtracted where marked) at their finest binary point, as a balanced tree of neighbouring pairs.
-/// Returns the bits of a known number with the same sum, if one exists.
+/// Returns the sum of terms (subtracted if marked) at their finest binary point, as a balanced tree of neighbouring
+/// pairs. If a known number has the same sum, its bits are returned.
 fn total(g: &mut Graph, all: &[(Exact, bool)], known: Option<&Sum>) -> Exact {
     let frac = all.iter().map(|(part, _)| part.frac).max().unwrap_or(0);
     let range = all.iter().try_fold((0i128, 0i128), |total, (part, minus)| {
@@ -567,7 +568,8 @@ fn total(g: &mut Graph, all: &[(Exact, bool)], known: Option<&Sum>) -> Exact {
 
 fn product(g: &mut Graph, x: &Exact, y: &Exact, kind: Type) -> (Vec<Lit>, Range) {
     let frac = x.frac + y.frac;
-    // Builds only the bits that the result's type reads and the product has. If it reads none, only the sign remains.
+    // Builds only those bits of the product that the type of the result reads. If the type reads no bit, only the sign
+    // remains.
     let (reach, full) = (kind.width as i64 + frac - kind.frac, x.bits.len() + y.bits.len());
     let width = if reach < 1 { full } else { full.min(reach as usize) };
     let bits = multiply(g, &resize(&x.bits, true, width), &resize(&y.bits, true, width));
@@ -592,7 +594,7 @@ fn type_range(kind: Type) -> Range {
     }
 }
 
-/// Returns a range at another binary point, floored if that is coarser.
+/// Returns a range at another binary point, rounded down if that binary point is coarser.
 fn moved(range: Range, from: i64, to: i64) -> Range {
     let (lo, hi) = range?;
     let end = |v: i128| match to - from {

@@ -21,10 +21,10 @@ const WITHIN: usize = 9;
 /// but the last becomes a unit clause in turn, and the last one becomes false.
 pub type Lemma = (Vec<i32>, Vec<usize>);
 
-/// Why two literals are equal.
+/// Reason for the equality of two literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// They are equal for all assignments of the leaves.
+    /// The literals are equal for all assignments of the leaves.
     Exhaustion,
     /// Clauses that each follow from earlier ones; the last clause is empty. Variables are those of [`Question`].
     Clauses(Vec<Lemma>),
@@ -37,7 +37,7 @@ pub struct Record {
     pub bit: usize,
     /// The literal that the bit equals, named by the oldest of its equivalent gates.
     pub other: Lit,
-    /// Node numbers of the gates that both are functions of, ascending.
+    /// Node numbers of the gates of which both literals are functions, ascending.
     pub leaves: Vec<u32>,
     /// Values assumed to be within their ranges, as (program, index of the value), where program 0 is the model. For
     /// assignments with a value outside its range the bit and the literal may differ.
@@ -51,7 +51,7 @@ pub struct Record {
 pub struct Question {
     /// Number of leaves.
     leaves: usize,
-    /// The operands of each gate.
+    /// Operands of each gate.
     gates: Vec<[i32; 2]>,
     /// The two literals; then, for each range, two literals that are true outside of it (below, above).
     lits: Vec<i32>,
@@ -65,7 +65,7 @@ impl Question {
     /// Builds the proof obligation of a record; `bit` is the literal of the bit that it names.
     ///
     /// # Errors
-    /// If a leaf or a range is missing or not needed; if a literal is no function of the leaves.
+    /// If a leaf or a range is missing or not needed; if a literal depends on other gates than the leaves.
     pub fn new(g: &Graph, bit: Lit, record: &Record) -> Result<Question, String> {
         ensure(record.other.node() < g.count(), "a record names a gate that does not exist")?;
         ensure(is_ascending(&record.ranges), "ranges out of order")?;
@@ -77,7 +77,7 @@ impl Question {
         let is_leaf = |&leaf: &u32| leaf > 0 && (leaf as usize) < g.count() && g.root(Lit(leaf << 1)) == Lit(leaf << 1);
         let are_leaves = is_ascending(&record.leaves) && record.leaves.iter().all(is_leaf);
         ensure(are_leaves, "invalid leaves, or leaves out of order")?;
-        // Leaves that are not reached yet.
+        // Leaves that are not yet reached have the variable 0.
         let mut variables: HashMap<u32, i32> = record.leaves.iter().map(|&leaf| (leaf, 0)).collect();
         let mut cone = Vec::new();
         let lits = pair.iter().chain(ranges.iter().flat_map(|range| &range.0));
@@ -102,7 +102,8 @@ impl Question {
         let mut gates: Vec<[i32; 2]> = cone.iter().map(|gate| gate.1.map(of)).collect();
         let mut lits = pair.map(of).to_vec();
         for (bits, (lo, hi)) in ranges {
-            // Compares from the lowest bit up: `below` for the bits so far. "Above" is "below" with all bits inverted.
+            // Compares from the lowest bit up; `below` is the result for the bits so far. "Above" is "below" with all
+            // bits inverted.
             for (sign, bound) in [(1, lo), (-1, !hi)] {
                 let mut below = -1;
                 for (i, &bit) in bits.iter().enumerate() {
@@ -119,11 +120,11 @@ impl Question {
         Ok(Question { leaves: record.leaves.len(), gates, lits })
     }
 
-    /// Tries all assignments of the leaves: the first two literals are equal, or a value is outside of its range.
-    /// Returns, for each range, `true` if it is the only one that excludes some assignment, so that it is needed.
+    /// Checks for all assignments of the leaves that the first two literals are equal, or that a value is outside of
+    /// its range. Returns `true` for each range that is the only one to exclude some assignment, and therefore needed.
     ///
     /// # Errors
-    /// If neither holds for an assignment.
+    /// If neither condition holds for an assignment.
     pub fn exhaust(&self) -> Result<Vec<bool>, String> {
         ensure(self.leaves <= MOST_LEAVES, "a record by exhaustion with too many leaves")?;
         let gates = self.leaves + 2..self.leaves + 2 + self.gates.len();
@@ -183,7 +184,8 @@ impl Question {
         out
     }
 
-    /// Checks that the clauses follow, the empty one last. Returns, for each range, `true` if they need it.
+    /// Checks that the clauses follow and that the last one is empty. Returns `true` for each range that the clauses
+    /// need.
     ///
     /// # Errors
     /// If a clause does not follow by its hints, or is not needed.

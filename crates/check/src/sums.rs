@@ -1,8 +1,8 @@
 //! Values as exact sums: integer multiples of other values and a constant, without rounding or overflow.
 //!
 //! Two values with the same sum are the same number, in any order of addition. A value that is not a sum is a new term,
-//! identified by its gates, so that terms of two programs are equal as soon as their gates are. A value whose gates are
-//! those of a sum has that sum, however it is computed.
+//! identified by its gates, so that terms of two programs are equal as soon as their gates are. If a value has the same
+//! gates as a known sum, the value has that sum, in whatever way the value is computed.
 
 use crate::graph::Lit;
 use crate::program::Type;
@@ -26,9 +26,9 @@ pub struct Sum {
 /// Bits, type, range and sum of a value of a program.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// Its bits.
+    /// Bits of the value.
     pub bits: Vec<Lit>,
-    /// Its type.
+    /// Type of the value.
     pub kind: Type,
     /// Range of its raw integer.
     pub range: Range,
@@ -41,13 +41,13 @@ pub struct Value {
 pub struct Sums {
     /// Values of each program.
     pub programs: Vec<Vec<Value>>,
-    /// Images that no value used so far: their sums at point 0, and their bits.
+    /// Images that no value has used so far: their sums at binary point 0, and their bits.
     pub unused: Vec<(Sum, Vec<Lit>)>,
-    /// Sums by the bits of a value at point 0.
+    /// Sums by the bits of a value at binary point 0.
     pub(crate) words: BTreeMap<Vec<Lit>, Sum>,
     /// Range of each term.
     ranges: Vec<Range>,
-    /// Exact bits of a value with this sum at point 0, and its fractional bits relative to that point.
+    /// Exact bits of a value with this sum at binary point 0, and the number of fractional bits relative to that point.
     pub(crate) values: BTreeMap<Sum, (Vec<Lit>, i64)>,
 }
 
@@ -78,7 +78,7 @@ impl Sum {
         Sum { terms: Vec::new(), constant: code, frac }.normal()
     }
 
-    /// Returns this sum at a finer binary point.
+    /// Returns this sum at a finer binary point; `None` if a number exceeds the limits.
     fn refined(&self, frac: i64) -> Option<Sum> {
         let shift = u32::try_from(frac - self.frac).ok().filter(|&shift| shift < 90)?;
         let wider = |v: i128| v.checked_mul(1 << shift).filter(|v| v.unsigned_abs() < 1 << 120);
@@ -86,7 +86,7 @@ impl Sum {
         Some(Sum { terms: terms?, constant: wider(self.constant)?, frac })
     }
 
-    /// Returns this sum plus or minus `2^shift` times another one.
+    /// Returns this sum plus or minus `2^shift` times `other`; `None` if a number exceeds the limits.
     pub(crate) fn plus(&self, other: &Sum, shift: i64, minus: bool) -> Option<Sum> {
         let frac = self.frac.max(other.frac - shift);
         let (own, other) = (self.refined(frac)?, other.refined(frac + shift)?);
@@ -113,7 +113,8 @@ impl Sum {
         Some((term, Sum { terms: Vec::new(), constant: 0, frac: 0 }.plus(&sum, 0, factor == 1)?))
     }
 
-    /// Replaces terms by sums. No replacement may contain a term that was solved earlier.
+    /// Replaces each term that is a key of `instead`; `None` if a number exceeds the limits. A replacement may contain
+    /// other keys only if the replacements form no cycle.
     pub(crate) fn renewed(&self, instead: &BTreeMap<u32, Sum>) -> Option<Sum> {
         let mut sum = self.clone();
         while let Some(at) = sum.terms.iter().position(|(term, _)| instead.contains_key(term)) {
@@ -126,12 +127,12 @@ impl Sum {
         Some(sum)
     }
 
-    /// Returns `true` if the two sums differ by a power of two.
+    /// Returns `true` if the two sums are equal up to a factor that is a power of two.
     pub fn is_moved(&self, other: &Sum) -> bool {
         (&self.terms, self.constant) == (&other.terms, other.constant)
     }
 
-    /// Returns `true` for a multiple of `2^-frac`.
+    /// Returns `true` if the sum is a multiple of `2^-frac`.
     pub(crate) fn is_multiple(&self, frac: i64) -> bool {
         self.frac <= frac || (self.terms.is_empty() && self.constant == 0)
     }
@@ -148,7 +149,7 @@ impl Sums {
         self.programs.get(program)?.get(number)
     }
 
-    /// Returns the known sum of a word's gates; if there is none, records and returns `sum`, or a new term.
+    /// Returns the known sum of a word's gates; if the word has no known sum, records and returns `sum`, or a new term.
     pub(crate) fn term(
         &mut self,
         (word, zeros): (Vec<Lit>, usize),
@@ -182,7 +183,8 @@ impl Sums {
         Some(Sum { frac: sum.frac + frac, ..sum.clone() })
     }
 
-    /// Returns the range of a sum's raw integer at a binary point of which the sum is a multiple.
+    /// Returns the range of a sum as a raw integer with `frac` fractional bits; the sum must be a multiple of
+    /// `2^-frac`. Returns `None` if the range of a term is unknown, or if a number exceeds the limits.
     pub(crate) fn range(&self, sum: &Sum, frac: i64) -> Range {
         let sum = sum.refined(frac)?;
         let mut total = (sum.constant, sum.constant);

@@ -1,9 +1,10 @@
-//! Common structure of the Verilog and VHDL files that alir2hdl generates for models: modules of wires, registers of
-//! one clock, tables, and modules that were read before. Gates are built in the order of the file.
+//! Common structure of the Verilog and VHDL files that alir2hdl generates for models. A module consists of wires,
+//! registers of one clock, look-up tables, and instances of modules that are defined earlier in the file. Gates are
+//! built in the order of the file.
 //!
 //! These files contain no implicit extension, truncation or change of signedness: operands have the width of their
-//! context, and everything else is refused. A signal that is used before its driver is refused too, which excludes
-//! combinational loops; the exception is registers in a simulation cycle by cycle (`clocks`).
+//! context, and everything else is refused. A signal that is used before its driver is refused, too, which excludes
+//! combinational loops. Only registers in a simulation cycle by cycle (`clocks`) are an exception.
 
 use crate::clocks::{Clocks, Given, InputTiming, SampleTiming, Statement};
 use crate::graph::{Graph, Lit};
@@ -17,7 +18,8 @@ use std::rc::Rc;
 const DEEPEST: usize = 200;
 /// Most bits of a signal.
 pub(crate) const WIDEST: usize = 1 << 20;
-/// Age of a value that depends on inputs of different cycles. A net may have one (for lint tools), no output may.
+/// Age of a value that depends on inputs of different cycles. A net may have this age (for lint tools), an output may
+/// not.
 const MIXED: u32 = u32::MAX;
 /// Most bits of all signals together.
 const MOST_BITS: usize = 1 << 26;
@@ -37,18 +39,18 @@ const OF_VERILOG: [(&str, char, u32); 9] = [
     ("-", '-', 7),
     ("*", '*', 8),
 ];
-/// A comma is the left one above the right one.
+/// The operation `,` concatenates: the left operand provides the high bits.
 const OF_VHDL: [(&str, char, u32); 7] =
     [("or", '|', 2), ("xor", '^', 2), ("and", '&', 2), ("+", '+', 7), ("-", '-', 7), ("&", ',', 7), ("*", '*', 8)];
 
-/// A text with the ports of its modules.
+/// RTL file: its tokens, and the ports of its modules.
 #[derive(Default)]
 pub struct Text<'a> {
     tokens: Vec<(Token<'a>, u32)>,
     pub(crate) is_vhdl: bool,
-    /// In the order of the text.
+    /// Modules in the order of the file.
     pub(crate) modules: Vec<Module<'a>>,
-    /// Which of them is the whole: the last one, if no other is asked for.
+    /// Index of the top module: the last module, unless another one is requested.
     whole: usize,
 }
 
@@ -57,9 +59,9 @@ pub struct Text<'a> {
 pub(crate) struct Module<'a> {
     pub(crate) name: &'a str,
     pub(crate) ports: Vec<Port<'a>>,
-    /// Names that are taken before the body begins.
+    /// Names that exist before the body begins.
     pub(crate) names: HashMap<&'a str, Name>,
-    /// Where the items begin, and where the module ends.
+    /// Token index of the first item; `end` is the token index of the module's end.
     pub(crate) body: usize,
     pub(crate) end: usize,
 }
@@ -70,23 +72,23 @@ pub(crate) type Port<'a> = (bool, bool, &'a str, usize, bool);
 /// Meaning of a name.
 #[derive(Clone)]
 pub(crate) enum Name {
-    /// A name without a value.
+    /// A reserved name without a value.
     Taken,
-    /// A type of VHDL.
+    /// An array type of VHDL.
     Array(Size),
     Table(Rc<Table>),
     Net(usize),
 }
 
-/// A signal or a port, of whichever module.
+/// Signal or port of any module.
 #[derive(Default)]
 pub(crate) struct Net<'a> {
     pub(crate) name: &'a str,
     pub(crate) bits: Vec<Lit>,
-    /// Set if the language takes it as signed.
+    /// `true` if the language treats the signal as signed.
     pub(crate) signed: bool,
     age: Option<u32>,
-    /// Which bits have a driver, and how many have none.
+    /// `true` for each bit that has a driver; `open` is the number of bits without a driver.
     driven: Vec<bool>,
     pub(crate) open: usize,
     /// `true` for a one-bit input of the top module.
@@ -95,19 +97,19 @@ pub(crate) struct Net<'a> {
     pub(crate) is_output: bool,
     /// Power-on value of a register.
     pub(crate) first: Option<Vec<bool>>,
-    /// `true` if it was read ahead of its driver, as registers may be that are simulated clock by clock.
+    /// `true` if the net was read before its driver. Only registers may be, in a simulation cycle by cycle.
     pub(crate) is_ahead: bool,
-    /// When it last changed.
+    /// Value of `Clocks::now` at the last change of the net.
     pub(crate) changed: u64,
 }
 
-/// Number of words, and bits of each.
+/// Size of a table: number of words, and bits per word.
 type Size = (usize, usize);
 
-/// Words by their addresses.
+/// Words of a table by their addresses.
 type Words = HashMap<usize, u64>;
 
-/// The words of all addresses.
+/// Look-up table with a word for each address.
 pub(crate) struct Table {
     address: usize,
     width: usize,
@@ -121,7 +123,7 @@ pub(crate) struct Value {
     pub(crate) bits: Vec<Lit>,
     pub(crate) age: Option<u32>,
     pub(crate) signed: bool,
-    /// `true` for a value of VHDL strings only, whose type is that of their context.
+    /// `true` for a value that consists of VHDL strings only; its type is that of the context.
     pub(crate) is_string: bool,
 }
 
@@ -136,7 +138,7 @@ impl Value {
         Value { bits, ..*self }
     }
 
-    /// Returns the bits `count` places to the left, with zeros below.
+    /// Returns the bits shifted left by `count` places, with zeros in the low bits.
     pub(crate) fn shifted(&self, count: usize) -> Value {
         let count = count.min(self.bits.len());
         self.with([&vec![Lit::FALSE; count], &self.bits[..self.bits.len() - count]].concat())
@@ -160,31 +162,31 @@ const USUAL: [(Role, &[&str]); 4] = [
     (Role::Valid, &["valid_in", "in_valid", "ap_start"]),
 ];
 
-/// Bits of a name, the highest first.
+/// Bit range after a name, the highest bit first; `None` if the name has no range.
 type Range = Option<(usize, usize)>;
 
-/// Assignments: the net, its position in the file, the value.
+/// Assignments: the net, the token index of the right side, the value.
 pub(crate) type Statements = Vec<(usize, usize, Value)>;
 
 /// Active level of a control input, and `true` if it is asynchronous.
 pub(crate) type Level = (bool, bool);
 
-/// Registers, and when they take their values. Inputs and conditions are nets.
+/// Clocked process: its registers, and the conditions under which they load. Inputs and conditions are indices of nets.
 #[derive(Default)]
 pub(crate) struct Process {
     pub(crate) clock: usize,
-    /// Reset: net, level, and the values of registers after it.
+    /// Reset: its net, its level, and the values of the registers after the reset.
     pub(crate) reset: Option<(usize, Level, Statements)>,
-    /// The enable, and its level.
+    /// Enable: its net, and its active level.
     pub(crate) enable: Option<(usize, bool)>,
     pub(crate) next: Statements,
-    /// Where its names are found.
+    /// Index of the scope in which names of the process are resolved.
     pub(crate) scope: usize,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, String>;
 
-/// Returns the number that these bits represent.
+/// Returns the unsigned number with these bits, low bit first.
 pub(crate) fn number_of(bits: &[bool]) -> u64 {
     bits.iter().rev().fold(0, |n, &bit| n << 1 | u64::from(bit))
 }
@@ -192,21 +194,21 @@ pub(crate) fn number_of(bits: &[bool]) -> u64 {
 pub(crate) struct Reader<'t, 'a> {
     text: &'t Text<'a>,
     pub(crate) at: usize,
-    /// Where the module ends that is read.
+    /// Token index of the end of the module that is parsed.
     end: usize,
-    /// The names of each instance, and which of them is read.
+    /// Names of each scope, with one scope per instance; `scope` is the index of the current scope.
     scopes: Vec<HashMap<&'a str, Name>>,
     pub(crate) scope: usize,
     pub(crate) nets: Vec<Net<'a>>,
     pub(crate) seen: Seen<'a>,
-    /// The module that was read, if clocks are simulated one by one.
+    /// State of a simulation cycle by cycle; `None` if the file is not simulated.
     pub(crate) clocks: Option<Clocks>,
 }
 
-/// Ports of the whole.
+/// Ports of the top module, as indices of nets.
 #[derive(Default)]
 pub(crate) struct Open {
-    /// Vectors that are inputs, and outputs.
+    /// Input vectors; `out` has the output vectors.
     pub(crate) into: Vec<usize>,
     pub(crate) out: Vec<usize>,
     /// Outputs that are not vectors.
@@ -217,25 +219,25 @@ pub(crate) struct Open {
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
     depth: usize,
-    /// Bits of all signals so far, and how many were driven.
+    /// Number of bits of all signals so far; `count` is the number of signals that were driven so far.
     bits: usize,
     pub(crate) count: usize,
-    /// The number of the module that is read.
+    /// Index of the module that is parsed.
     module: usize,
     /// The valid flag of the inputs.
     flag: Option<Lit>,
     pub(crate) roles: HashMap<Role, (&'a str, Level)>,
-    /// `true` if registers wait for the enable: all of them or none.
+    /// `true` if all registers wait for the enable, `false` if none does; `None` before the first register.
     is_enabled: Option<bool>,
 }
 
-/// The whole, built.
+/// Gates of the top module.
 pub struct Built {
     /// Bits of each output element.
     pub outputs: Vec<Vec<Lit>>,
-    /// The valid flag of the inputs and that of the outputs, which is to be the same.
+    /// Valid flag of the inputs, and valid flag of the outputs; the two must be equal.
     pub flags: Option<(Lit, Lit)>,
-    /// The theorem: clock cycles from input to output, and which cycles it covers.
+    /// Text of the theorem: the number of clock cycles from input to output, and the cycles for which it holds.
     pub statement: String,
 }
 
@@ -306,7 +308,7 @@ impl<'a> Text<'a> {
         Some(self.name()).filter(|_| self.whole + 1 < self.modules.len())
     }
 
-    /// Returns a reader of the top module, positioned before its body.
+    /// Returns a parser of the top module, positioned before its body.
     pub(crate) fn open(&self) -> Result<(Reader<'_, 'a>, Open)> {
         let mut r = Reader::new(self);
         let whole = self.modules.get(self.whole).ok_or("a text without a module")?;
@@ -335,7 +337,7 @@ impl<'a> Text<'a> {
     /// once its bits are built.
     ///
     /// # Errors
-    /// Constructs that alir2hdl does not generate, or widths that do not match; those of `on_value`.
+    /// Constructs that alir2hdl does not generate, or widths that do not match; errors of `on_value`.
     pub fn build(
         &self,
         g: &mut Graph,
@@ -520,14 +522,14 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// Consumes a word, sign or number if it is next; returns `true` then.
+    /// Consumes the token `what` if it is next, and returns `true` in this case.
     pub(crate) fn eat(&mut self, what: &str) -> bool {
         let is = self.is(what);
         self.at += usize::from(is);
         is
     }
 
-    /// Consumes a sequence of words, signs and numbers, given with blanks between them.
+    /// Consumes a sequence of tokens, given with blanks between them.
     pub(crate) fn expect(&mut self, what: &str) -> Result<()> {
         what.split_ascii_whitespace()
             .try_for_each(|one| if self.eat(one) { Ok(()) } else { self.wrong(&format!("expected {one:?}")) })
@@ -585,7 +587,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(bits)
     }
 
-    /// Returns the brackets around the numbers of bits.
+    /// Returns the three tokens of a bit range: opening bracket, separator, closing bracket.
     fn brackets(&self) -> [&'static str; 3] {
         if self.text.is_vhdl { ["(", "downto", ")"] } else { ["[", ":", "]"] }
     }
@@ -640,12 +642,12 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// Sets bits of a net.
+    /// Drives bits of a net with a value.
     pub(crate) fn set(&mut self, (net, range): (usize, Range), value: &Value) -> Result<()> {
         let slot = &mut self.nets[net];
         let (high, low) = range.unwrap_or((slot.bits.len() - 1, 0));
         let is_free = high < slot.bits.len() && !slot.driven[low..=high].contains(&true);
-        // A type of VHDL is that of its target.
+        // In VHDL a string has the type of its target, and any other value must have the signedness of the target.
         let is_typed = !self.text.is_vhdl || value.is_string || value.signed == slot.signed;
         if !is_free || !is_typed || value.bits.len() != high - low + 1 {
             let (name, width) = (slot.name, value.bits.len());
@@ -705,7 +707,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.sure(self.nets[net].is_control && fits && own && alone, &otherwise)
     }
 
-    /// `a <= b; ...` up to where registers have their values.
+    /// Parses the assignments `a <= b; ...` up to `end`, `else` or `elsif`.
     pub(crate) fn statements(&mut self, g: &mut Graph) -> Result<Statements> {
         let mut out = Vec::new();
         while !["end", "else", "elsif"].iter().any(|word| self.is(word)) {
@@ -736,7 +738,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.expect(if self.text.is_vhdl { "end if ;" } else { "" })
     }
 
-    /// `(!rst_n)`, `rst_n = '0' then`: a level of a net of one bit.
+    /// Parses a condition on the level of a one-bit net: `(!rst_n)`, or `rst_n = '0' then`.
     pub(crate) fn condition(&mut self) -> Result<(usize, bool)> {
         let ((net, range), is_high) = if self.text.is_vhdl {
             let target = self.target()?;
@@ -755,7 +757,8 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.within(begin, |r| r.statements(g), end)
     }
 
-    /// Registers read each other's old values, so no register of a process is set before the end of the process.
+    /// Drives the registers of a process after the whole process is parsed, because registers read each other's old
+    /// values.
     pub(crate) fn registers(&mut self, mut process: Process) -> Result<()> {
         process.scope = self.scope;
         self.role(Role::Clock, process.clock, (true, true))?;
@@ -806,7 +809,8 @@ impl<'t, 'a> Reader<'t, 'a> {
         all.iter().find(|operator| operator.0 == *own).map(|&(_, operator, strength)| (operator, strength))
     }
 
-    /// Parses an expression of operators with a precedence of at least `least`; from 9 on a single operand.
+    /// Parses an expression of operators with a precedence of at least `least`; if `least` is 9 or more, a single
+    /// operand.
     pub(crate) fn expression(&mut self, g: &mut Graph, least: u32) -> Result<Value> {
         self.seen.depth += 1;
         self.sure(self.seen.depth <= DEEPEST, "an expression too deep")?;
@@ -854,7 +858,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(Value { signed: value.signed && !["|", "&"].contains(&sign), ..value.with(bits) })
     }
 
-    /// Returns the bits of a value several times.
+    /// Returns the bits of a value, repeated `count` times.
     pub(crate) fn repeated(&self, value: &Value, count: usize) -> Result<Value> {
         let fits = (1..=WIDEST).contains(&count.saturating_mul(value.bits.len()));
         self.sure(fits, "a repetition that is too wide")?;
@@ -873,7 +877,7 @@ impl<'t, 'a> Reader<'t, 'a> {
 
     pub(crate) fn combined(&self, g: &mut Graph, operator: char, left: &Value, right: &Value) -> Result<Value> {
         let (a, b) = (&left.bits, &right.bits);
-        // Modulo the width of both in Verilog, exact in VHDL.
+        // A product is modulo the common width in Verilog, and exact in VHDL.
         let is_exact = operator == '*' && self.text.is_vhdl;
         if a.len() != b.len() && operator != ',' && !is_exact {
             return self.wrong(&format!("operands of {} and {} bits", a.len(), b.len()));
@@ -925,7 +929,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             self.nets[net].bits = vec![*self.seen.flag.get_or_insert_with(|| g.input())];
         }
         self.reading(net)?;
-        // A bit of a constant by its number.
+        // A bit of a constant vector, selected by an expression.
         let behind = self.text.tokens.get(self.at + 1).map(|token| &token.0);
         let is_chosen = match self.text.is_vhdl {
             true => self.is("(") && behind == Some(&Token::Word("to_integer")),
@@ -943,12 +947,12 @@ impl<'t, 'a> Reader<'t, 'a> {
         let Net { bits, age, signed, .. } = &self.nets[net];
         let (high, low) = range.unwrap_or((bits.len() - 1, 0));
         self.sure(high < bits.len(), "bits that are not there")?;
-        // A part has no sign in Verilog, and that of the whole in VHDL.
+        // Selected bits are unsigned in Verilog; in VHDL they have the signedness of the whole signal.
         let signed = *signed && (range.is_none() || self.text.is_vhdl);
         Ok(Value { bits: bits[low..=high].to_vec(), age: *age, signed, is_string: false })
     }
 
-    /// Checks that a net may be read here.
+    /// Checks that the parser may read a net here.
     fn reading(&mut self, net: usize) -> Result<()> {
         let Net { name, open, age, .. } = self.nets[net];
         if let Some(clocks) = &mut self.clocks {

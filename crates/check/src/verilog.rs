@@ -8,7 +8,7 @@ use crate::words::resize;
 use std::collections::HashMap;
 
 impl<'a> Reader<'_, 'a> {
-    /// Reads the ports of a module.
+    /// Parses the ports of a module.
     pub(crate) fn head(&mut self) -> Result<Module<'a>> {
         let name = self.within("module", Self::word, "")?;
         let port = |r: &mut Self| {
@@ -22,7 +22,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(Module { name, ports, body: self.at, ..Module::default() })
     }
 
-    /// Parses an optional `[n-1:0]`; without one the width is 1.
+    /// Parses an optional `[n-1:0]`; without a range the width is 1.
     fn verilog_width(&mut self) -> Result<usize> {
         if self.is("[") { self.width() } else { Ok(1) }
     }
@@ -40,16 +40,16 @@ impl<'a> Reader<'_, 'a> {
         while !self.eat("default") {
             let place = self.bits()?;
             self.sure(place.len() == address, "an address of another width")?;
-            // The first of several equal labels is used, as in a simulator.
+            // The first of several equal labels has priority, as in a simulator.
             words.entry(number_of(&place) as usize).or_insert(self.within(":", word, "")?);
         }
         let other = self.within(":", word, "endcase endfunction")?;
-        // No table has an address that is too wide for a machine word.
+        // An address that is too wide for a machine word results in a count of 0, which is invalid.
         let count = 1usize.checked_shl(address as u32).unwrap_or(0);
         self.table(name, (count, width), &words, Some(other))
     }
 
-    /// `[0:last]; initial begin name[0] = word; ... end` after the name of a memory, with one or several blocks.
+    /// Parses `[0:last]; initial begin name[0] = word; ... end` after the name of a memory, with one or several blocks.
     fn memory(&mut self, name: &'a str, width: usize) -> Result<()> {
         let last = self.within("[ 0 :", Self::number, "] ;")?;
         let mut words = HashMap::new();
@@ -66,7 +66,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// Parses the items of a module, up to its end.
     pub(crate) fn module(&mut self, g: &mut Graph, on_value: ValueCallback<'_>) -> Result<()> {
-        // Functions of tables come after the code that calls them, so they are parsed first.
+        // Functions of tables follow the code that calls them, so they are parsed first.
         let body = self.at;
         while self.skip("function") {
             self.function()?;
@@ -125,7 +125,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// `always @(posedge clk or negedge rst_n) begin ... end`.
+    /// Parses `always @(posedge clk or negedge rst_n) begin ... end`.
     fn always(&mut self, g: &mut Graph) -> Result<()> {
         let clock = self.within("@ ( posedge", Self::known, "")?;
         let mut process = Process { clock, ..Process::default() };
@@ -139,7 +139,7 @@ impl<'a> Reader<'_, 'a> {
         self.registers(process)
     }
 
-    /// `12'(a)`: resizes `a`, whose signedness stays.
+    /// Parses `12'(a)`: resizes `a`, and keeps its signedness.
     pub(crate) fn cast(&mut self, g: &mut Graph) -> Result<Value> {
         let width = self.within("", Self::number, "' (")?;
         self.sure((1..=WIDEST).contains(&width), "a cast to an unsupported width")?;
@@ -147,7 +147,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(value.with(resize(&value.bits, value.signed, width)))
     }
 
-    /// `{a, b}`, `{3{a}}`, `$signed(a)`, or a name.
+    /// Parses `{a, b}`, `{3{a}}`, `$signed(a)`, or a name.
     pub(crate) fn joined(&mut self, g: &mut Graph) -> Result<Value> {
         for (function, signed) in [("$signed", true), ("$unsigned", false)] {
             if self.eat(function) {

@@ -1,6 +1,7 @@
-//! VHDL as alir2hdl writes it: nets are `unsigned`, ports `std_logic` and `std_logic_vector`.
+//! Parser for the VHDL subset that alir2hdl generates: nets are `unsigned`, ports `std_logic` and `std_logic_vector`.
 //!
-//! An element of a vector is read as a vector of one bit, and a name as it is spelt; in two spellings it is refused.
+//! The parser reads an element of a vector as a vector of one bit. A name has one spelling; a file with two spellings
+//! of a name is refused.
 
 use crate::ValueCallback;
 use crate::graph::Graph;
@@ -8,7 +9,7 @@ use crate::lexer::Token;
 use crate::text::{Module, Name, Process, Reader, Result, Value, WIDEST};
 use crate::words::{any, resize};
 
-/// Names that have a meaning here: nothing may be declared with one of them.
+/// Predefined names, which a file must not declare.
 const TAKEN: &str = "ieee std_logic std_logic_vector unsigned signed resize shift_left to_integer to_01 rising_edge \
                      rtl string boolean \
                      work std";
@@ -16,7 +17,7 @@ const TAKEN: &str = "ieee std_logic std_logic_vector unsigned signed resize shif
 const HEAD: &str = "library ieee ; use ieee . std_logic_1164 . all ; use ieee . numeric_std . all ; entity";
 
 impl<'a> Reader<'_, 'a> {
-    /// Reads the ports of a module.
+    /// Parses the ports of a module.
     pub(crate) fn entity(&mut self) -> Result<Module<'a>> {
         let entity = self.within(HEAD, Self::word, "is")?;
         let names = TAKEN.split(' ').chain([entity]).map(|name| (name, Name::Taken)).collect();
@@ -28,18 +29,18 @@ impl<'a> Reader<'_, 'a> {
             Ok((is_input, is_vector, name, if is_vector { r.vector(kind)? } else { 1 }, signed))
         };
         let ports = if self.eat("port") { self.within("(", |r| r.list(";", port), ") ;")? } else { Vec::new() };
-        // Attributes of ports say nothing about values.
+        // Attributes of ports do not affect values.
         while self.eat("attribute") && self.skip(";") {}
         self.expect(&format!("end entity {entity} ; architecture rtl of {entity} is"))?;
         Ok(Module { name: entity, ports, names, body: self.at, ..Module::default() })
     }
 
-    /// `unsigned(7 downto 0)`.
+    /// Parses the width of a vector type such as `unsigned(7 downto 0)`.
     fn vector(&mut self, kind: &str) -> Result<usize> {
         self.within(kind, Self::width, "")
     }
 
-    /// Declarations and statements, up to the end.
+    /// Parses declarations and statements, up to the end of the architecture.
     pub(crate) fn architecture(&mut self, g: &mut Graph, on_value: ValueCallback<'_>) -> Result<()> {
         while !self.eat("begin") {
             match self.word()? {
@@ -51,7 +52,7 @@ impl<'a> Reader<'_, 'a> {
                     let width = if self.eat("std_logic") { 1 } else { self.vector(kind)? };
                     let net = self.declare(name, width)?;
                     self.nets[net].signed = signed;
-                    // What it holds at power-on.
+                    // Power-on value.
                     if self.eat(":=") {
                         self.nets[net].first = Some(self.bits()?);
                     }
@@ -102,7 +103,7 @@ impl<'a> Reader<'_, 'a> {
         self.expect("architecture rtl ;")
     }
 
-    /// `a`, or `a when condition else b`.
+    /// Parses `a`, or `a when condition else b`.
     pub(crate) fn conditional(&mut self, g: &mut Graph) -> Result<Value> {
         let yes = self.expression(g, 0)?;
         if !self.eat("when") {
@@ -122,7 +123,7 @@ impl<'a> Reader<'_, 'a> {
         self.choice(g, condition, &yes, &no)
     }
 
-    /// `process (clk, rst_n) begin ... end process;`
+    /// Parses `process (clk, rst_n) begin ... end process;`.
     fn process(&mut self, g: &mut Graph) -> Result<()> {
         let listed = self.within("(", |r| r.list(",", Self::known), ") begin if")?;
         let mut process = Process::default();
@@ -138,12 +139,13 @@ impl<'a> Reader<'_, 'a> {
         self.registers(process)
     }
 
-    /// Parses the argument of a type conversion or of a function without gates, or a name.
+    /// Parses a type conversion, a function that needs no gates (`resize`, `shift_left`, `to_01`), or a name.
     pub(crate) fn converted(&mut self, g: &mut Graph) -> Result<Value> {
         if self.eat("resize") {
             let value = self.within("(", |r| r.expression(g, 0), ",")?;
             let width = self.within("", Self::number, ")")?;
-            // Of a signed value that becomes narrower the sign stays.
+            // `resize` of a signed value to fewer bits keeps the sign instead of the top remaining bit, so it is not
+            // supported.
             let is_read = (1..=WIDEST).contains(&width) && (!value.signed || width >= value.bits.len());
             self.sure(is_read, "a change of width that is not read here")?;
             return Ok(value.with(resize(&value.bits, value.signed, width)));
@@ -161,7 +163,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(Value { signed: kind == "signed" || (kind == "to_01" && value.signed), is_string: false, ..value })
     }
 
-    /// `(2 downto 0 => a(0))`, `(0 => a)`, `("01" & "1")` behind a type.
+    /// Parses an operand after a type: `(2 downto 0 => a(0))`, `(0 => a)`, `("01" & "1")`.
     fn qualified(&mut self, g: &mut Graph) -> Result<Value> {
         self.expect("(")?;
         let Some(&Token::Number(high)) = self.peek() else { return self.within("", |r| r.expression(g, 0), ")") };

@@ -1,4 +1,5 @@
-//! Words of gates, low bits first: sums, products, multiplexers, look-up tables.
+//! Gates for arithmetic on words, which are vectors of literals with low bits first: sums, products, multiplexers,
+//! look-up tables.
 
 use crate::graph::{Graph, Lit};
 
@@ -81,7 +82,8 @@ pub fn all(g: &mut Graph, word: &[Lit]) -> Lit {
     word.iter().fold(Lit::TRUE, |all, &lit| g.and(all, lit))
 }
 
-/// Returns bit `bit` of the entry at an address; entries beyond the table read zero.
+/// Returns one bit of the entry at an address. `entries` contains this bit of every entry; its length is two to the
+/// number of address bits.
 fn table_bit(g: &mut Graph, address: &[Lit], entries: &[bool]) -> Lit {
     if entries.iter().all(|&bit| bit == entries[0]) {
         return Lit::constant(entries[0]);

@@ -1,6 +1,7 @@
-//! The checker: function and cost of a program, in exact numbers, from the program alone.
+//! Independent checker of adder graphs: computes function and cost in exact numbers, from the graph alone.
 //!
-//! It shares only the plain data of [`super::program`] with the solvers. Every number is an integer of any size.
+//! The checker shares only the plain data of [`super::program`] with the solvers. A program that overflows 128-bit
+//! integers is checked in integers of any size.
 
 use super::program::{AdderGraph, Matrix, Weight};
 use alir_core::num::{Code, Interval, Kif};
@@ -35,7 +36,7 @@ pub enum Fault {
         /// Number of the value, or of the output.
         at: usize,
     },
-    /// An output is another sum than its column of the matrix.
+    /// An output does not compute its column of the matrix.
     Output {
         /// Index of the output.
         output: usize,
@@ -140,7 +141,7 @@ impl Exact for BigInt {
     }
 }
 
-/// Linear form `2^exponent * sum of coefficient * code of input`; terms sorted by input, coefficients not zero.
+/// Linear form `2^exponent * sum of coefficient * raw integer of input`; terms sorted by input, coefficients not zero.
 #[derive(Clone)]
 struct Form<T> {
     terms: Vec<(u32, T)>,
@@ -223,7 +224,8 @@ impl<'a, T: Exact> Checker<'a, T> {
         Some(Interval::new(min.code(), max.code(), -(form.exponent + zeros as i32)))
     }
 
-    /// Returns the first input whose coefficient in the form is not that of output `o` of the matrix.
+    /// Returns the first input whose coefficient in the form differs from the matrix column `o`; `None` if all are
+    /// equal.
     fn difference(&self, form: &Form<T>, o: usize) -> Option<usize> {
         let mut terms = form.terms.iter().peekable();
         (0..self.matrix.n_in()).find(|&i| {
@@ -284,8 +286,8 @@ fn plus<T: Exact>(a: &Form<T>, b: &Form<T>, shift: i32, subtract: bool) -> Optio
     Some(Form { terms, exponent })
 }
 
-/// Returns the cost and delay of `a + b` or `a - b` by the contract: `n = H + F - 1` bits. Both are zero if all bits of
-/// `b` are above those of `a`, or, for a sum, all bits of `a` above those of `b`.
+/// Returns the cost `n` in bits and the delay of `a + b` or `a - b` (`docs/cmvm.md`, "Cost and delay"). Cost and delay
+/// are zero if all bits of `b` are above those of `a`, or, for a sum, all bits of `a` above those of `b`.
 fn taken(a: Kif, b: Kif, subtract: bool) -> (u64, f64) {
     let end = |t: Kif| i64::from(t.signed) + i64::from(t.int);
     let is_above = |high: Kif, low: Kif| -i64::from(high.frac) >= end(low);

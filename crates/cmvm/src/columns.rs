@@ -8,7 +8,7 @@
 
 use super::problem::Problem;
 
-/// Construction of a column from another one.
+/// Construction of a column from zero or another column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     /// Index of the column.
@@ -30,13 +30,14 @@ pub(crate) struct Tree {
     pub(crate) digits_linked: u64,
 }
 
-/// Signed digits of a number: R. W. Reitwiesner's canonical form has a digit wherever a number and its triple differ.
+/// Returns the number of signed digits: R. W. Reitwiesner's canonical form has a digit where a number and its triple
+/// differ.
 fn digits(v: i64) -> u32 {
     let v = v.unsigned_abs();
     (v ^ (3 * v)).count_ones()
 }
 
-/// Returns dense columns; `None` if they are too many or too wide.
+/// Returns the columns as dense vectors; `None` if they are too many or too wide.
 pub(crate) fn dense(problem: &Problem) -> Option<Vec<Vec<i64>>> {
     let n_in = problem.sources.len();
     let column = |row: &Vec<(u32, i128)>| {
@@ -49,7 +50,7 @@ pub(crate) fn dense(problem: &Problem) -> Option<Vec<Vec<i64>>> {
     (n_in * problem.rows.len() <= 1 << 22).then(|| problem.rows.iter().map(column).collect())?
 }
 
-/// Weight, parent, depth.
+/// A possible link of a column: weight, parent, depth.
 type Way = (u32, Option<(usize, bool)>, u32);
 
 /// Returns a tree of the columns, parents before children. `is_possible` returns `true` if a difference may be computed
@@ -58,7 +59,7 @@ pub(crate) fn tree(columns: &[Vec<i64>], max_depth: u32, mut is_possible: impl F
     let n = columns.len();
     let mut digits_alone = 0;
     let mut digits_linked = 0;
-    // Best known link of each column that is not in the tree yet.
+    // Best known link of each column that is not yet in the tree.
     let own = |column: &Vec<i64>| column.iter().map(|&c| digits(c)).sum::<u32>();
     let mut ways: Vec<Way> = columns.iter().map(|c| (own(c), None, 0)).collect();
     ways.iter().for_each(|way| digits_alone += u64::from(way.0));

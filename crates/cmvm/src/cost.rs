@@ -1,6 +1,6 @@
 //! Cost and delay of an adder (`docs/cmvm.md`, "Cost and delay").
 
-/// Cost measure of an adder. Delays are those of the contract in either case.
+/// Cost measure of an adder. The delay of an adder does not depend on the measure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// Bits from the lowest to the highest of both operands; 0 if the operands do not overlap. `cmvm::check` reports
@@ -36,7 +36,8 @@ impl Span {
     }
 }
 
-/// Cost (adder bits) and delay (ticks) of the sum of two values in the cheaper order; 0 if they do not overlap.
+/// Returns the cost (adder bits) and delay (ticks) of the sum of two values in the cheaper order; 0 if they do not
+/// overlap.
 #[inline]
 pub(crate) fn adder(a: Span, b: Span) -> (u32, u32) {
     if a.is_apart(b) {
@@ -45,7 +46,8 @@ pub(crate) fn adder(a: Span, b: Span) -> (u32, u32) {
     adder_in_place(a, b)
 }
 
-/// Bits of the carry chain of `a + b`, or of `a - b`. Each operand has a flag that is `true` if it may be negative.
+/// Returns the bits of the carry chain of `a + b` or `a - b`. Each operand has a flag that is `true` if it may be
+/// negative.
 #[inline]
 pub(crate) fn carries((a, a_signed): (Span, bool), (b, b_signed): (Span, bool), subtract: bool) -> u32 {
     let (lower, lower_signed, upper) = if a.low < b.low { (a, a_signed, b) } else { (b, b_signed, a) };
@@ -56,19 +58,19 @@ pub(crate) fn carries((a, a_signed): (Span, bool), (b, b_signed): (Span, bool), 
     (a.top.max(b.top) + 1 - start).max(1) as u32
 }
 
-/// Cost and delay of an adder that is built even if the operands do not overlap.
+/// Returns the cost and delay of an adder that is built even if the operands do not overlap.
 #[inline]
 pub(crate) fn adder_in_place(a: Span, b: Span) -> (u32, u32) {
     let n = (a.top.max(b.top) - a.low.min(b.low) - 1).max(0) as u32;
     (n.max(1), TICKS_OF_AN_ADDER + n)
 }
 
-/// Arrival time of an input in ticks, rounded up.
+/// Returns the arrival time of an input in ticks, rounded up.
 pub(crate) fn ticks_of_arrival(arrival: f64) -> u32 {
     (arrival * TICKS - 1e-6).ceil().max(0.0) as u32
 }
 
-/// Time limit in ticks, rounded down.
+/// Returns a time limit in ticks, rounded down.
 pub(crate) fn ticks_of_limit(limit: f64) -> u32 {
     (limit * TICKS + 1e-6).floor().max(0.0) as u32
 }

@@ -1,7 +1,7 @@
 //! Signed digits of an integer.
 
-/// Canonical signed digits (G. W. Reitwiesner, 1960): the two sets of positions that make `plus - minus` the number, no
-/// two digits adjacent.
+/// Returns the canonical signed digits of a number (G. W. Reitwiesner, 1960): the sets of positions `plus` and `minus`,
+/// where `plus - minus` is the number and no two digits are adjacent.
 pub(crate) fn canonical(number: i128) -> (u128, u128) {
     let magnitude = number.unsigned_abs();
     let (half, triple) = (magnitude >> 1, magnitude + (magnitude >> 1));

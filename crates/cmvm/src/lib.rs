@@ -1,10 +1,10 @@
-//! Constant matrices as shifts and adds: `y = x W` with as few adder bits as the search finds, within a latency limit.
+//! Constant matrix multiplication `y = x W` by shifts and adds, with few adder bits, within a latency limit.
 //!
-//! [`solve`] takes a matrix and the inputs' intervals and arrival times, and returns an [`AdderGraph`];
-//! [`check`] checks one, from the graph alone. Nothing here depends on files, networks or ALIR. The same arguments give
-//! the same graph: nothing depends on time, threads or hash order.
+//! [`solve`] accepts a matrix and the inputs with their intervals and arrival times, and returns an [`AdderGraph`];
+//! [`check`] verifies a graph without other information from the solver. This crate does not depend on files, networks
+//! or ALIR. Equal arguments give equal graphs: results do not depend on time, threads or hash order.
 //!
-//! The flow: `problem` factors out powers of two and merges equal columns, `share` shares two-term sums, `rows` adds up
+//! Flow: `problem` factors out powers of two and merges equal columns, `share` shares two-term sums, and `rows` adds up
 //! the remaining digits of each column within its deadline. `docs/cmvm.md` describes the cost measures and the sources.
 //!
 //! ```
@@ -46,10 +46,10 @@ use values::{Coefficient, Values};
 /// Options of the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Limit on the time at which an output is ready, in units of the delay model; arrival times of inputs count.
-    /// `None`: no limit.
+    /// Limit on the time at which an output is ready, in units of the delay model and including the arrival times of
+    /// inputs; `None` for no limit.
     pub latency: Option<f64>,
-    /// Ticks (about a millisecond each) that a search may take after the first solution; 0: no search.
+    /// Budget in ticks (about a millisecond each) of the search after the first solution; 0 for no search.
     pub budget: u64,
     /// Cost measure of an adder.
     pub measure: Measure,
@@ -62,7 +62,7 @@ pub enum SolveError {
     Latency {
         /// Requested limit, in units of the delay model.
         limit: f64,
-        /// Least latency that the solver reaches.
+        /// Least latency that the solver can reach.
         least: f64,
     },
     /// Coefficients and inputs together span too many bits.
@@ -85,10 +85,10 @@ impl fmt::Display for SolveError {
     }
 }
 
-/// Returns an adder graph that computes the product with the matrix.
+/// Returns an adder graph that computes the product of the inputs with the matrix.
 ///
 /// # Errors
-/// A latency limit that cannot be met; coefficients or inputs that are too wide.
+/// A latency limit that the solver cannot meet; coefficients or inputs that are too wide.
 pub fn solve(matrix: &Matrix, inputs: &[Input], options: &Options) -> Result<AdderGraph, SolveError> {
     let problem = Problem::new(matrix, inputs)?;
     match problem.is_narrow() {
@@ -97,12 +97,13 @@ pub fn solve(matrix: &Matrix, inputs: &[Input], options: &Options) -> Result<Add
     }
 }
 
-/// A problem with its initial state, from which each attempt starts. `C` holds coefficients, `M` sets of bit positions.
+/// A problem with its initial state, from which each attempt starts. `C` is the type of coefficients, `M` the type of
+/// sets of bit positions.
 struct Solver<'a, C, M> {
     problem: &'a Problem,
-    /// The inputs; attempts append sums.
+    /// The inputs; attempts append their sums.
     values: Values<C>,
-    /// Digits of each row, over the inputs.
+    /// Digits of each row; their values are inputs.
     rows: Vec<Vec<Cell<M>>>,
 }
 
@@ -111,14 +112,14 @@ struct Solution<C> {
     values: Values<C>,
     /// Result of each row: a signed, shifted value.
     tops: Vec<Digit>,
-    /// Right shift of each row's result; empty: no shifts.
+    /// Right shift of each row's result; empty if there are no shifts.
     downs: Vec<i32>,
     /// Number of work steps of the search.
     work: u64,
 }
 
 impl<C: Coefficient> Solution<C> {
-    /// Cost of the adders that the rows use, in adder bits.
+    /// Returns the cost of the adders that the rows use, in adder bits.
     fn cost(&self) -> u64 {
         self.values.cost_of(self.tops.iter().map(|d| d.value))
     }
@@ -146,10 +147,11 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         Ok(self.problem.program(inputs, &best.values, &best.tops, &best.downs))
     }
 
-    /// Returns the first solution: columns built on their own or from one another, whichever is cheaper.
+    /// Returns the first solution: columns built separately or from one another, whichever is cheaper. If links remove
+    /// more than a third of the digits, columns are built from one another without a comparison of costs.
     fn first_solution(&self, deadlines: Option<&[Deadline]>) -> Solution<C> {
         let tree = self.trees(deadlines).into_iter().min_by_key(|tree| tree.digits_linked);
-        // A row with fewer digits also has fewer common sums: a small reduction does not pay.
+        // A row with fewer digits also has fewer common sums, so a small reduction does not save adders.
         let tree = tree.filter(|t| 20 * t.digits_linked < 19 * t.digits_alone);
         let is_clear = tree.as_ref().is_some_and(|t| 3 * t.digits_linked < 2 * t.digits_alone);
         let linked = tree.and_then(|t| self.with_tree(&t.links, deadlines, PatternWeights::default()));
@@ -163,8 +165,8 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         }
     }
 
-    /// Searches solutions of a matrix with one input as graphs of odd constants; keeps the one with the fewest adders,
-    /// then the least cost, in `best`.
+    /// Searches solutions of a matrix with one input as graphs of odd constants. Keeps the solution with the fewest
+    /// adders, then with the least cost, in `best`.
     fn search_constants(&self, best: &mut Solution<C>, deadlines: Option<&[Deadline]>, budget: u64) {
         let constants: Option<Vec<u64>> = self
             .problem
@@ -179,7 +181,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         let mut measured = measure(best);
         for seed in 0.. {
             let mut steps = 1000;
-            // A graph with as many adders may still be cheaper.
+            // A graph with equally many adders may be cheaper.
             let graph = mcm::grow(&targets, seed, measured.0, &mut steps);
             if let Some(solution) = graph.and_then(|graph| self.graph_solution(&graph, &constants)) {
                 let is_late = deadlines.is_some_and(|d| {
@@ -223,7 +225,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         Some(Solution { values, tops: tops.into_iter().map(|(d, _)| d).collect(), downs, work: 0 })
     }
 
-    /// Tries other trees and weights, then small random changes to the best weights so far, until the budget is used.
+    /// Tries other trees and weights, then random changes of the best weights so far, until the budget is used up.
     fn search(&self, best: &mut Solution<C>, deadlines: Option<&[Deadline]>, budget: u64) {
         let mut left = budget.saturating_mul(STEPS_PER_TICK);
         let trees = self.trees(deadlines);
@@ -239,7 +241,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
             let (tree, weights) = match attempts.get(next) {
                 Some(&attempt) => attempt,
                 None => {
-                    // Two of three changes start from the best attempt, the others from the next four in turn.
+                    // Two of three changes start from the best attempt, the others from the four best attempts in turn.
                     let rank = if next % 3 == 2 { (next / 3) % tried.len().min(4) } else { 0 };
                     let (tree, weights) = attempts[tried[rank].1];
                     let noise = [12, 24, 48, 6][next % 4];
@@ -281,7 +283,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         }
     }
 
-    /// Shares two-term sums, then adds up the rows, each within its deadline.
+    /// Shares two-term sums, then adds up each row within its deadline.
     fn plain(
         &self,
         mut rows: Vec<Vec<Cell<M>>>,
@@ -302,7 +304,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         solution
     }
 
-    /// Adds up the remaining digits of each row. `original` has the rows before sharing; required if there are
+    /// Adds up the remaining digits of each row. `original` contains the rows before sharing, and is required with
     /// deadlines.
     fn add_up(
         &self,
@@ -320,7 +322,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
             work += if deadline.is_some() { 16 * pairs } else { 2 * pairs };
             let top = match Tree::build(&mut values, &digits, deadline) {
                 Ok(top) => top,
-                // With the shared sums the row misses its deadline, so its original digits are added up.
+                // The row misses its deadline with the shared sums, so its original digits are added up.
                 Err(()) => {
                     let digits = digits_of(&original.expect("there are deadlines")[r]);
                     let plan = deadline.and_then(|d| d.plan(&items(&values, &digits)));
@@ -332,7 +334,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         Solution { values, tops, downs: Vec::new(), work }
     }
 
-    /// Shares within blocks of inputs only, so that the work grows linearly with the number of weights.
+    /// Shares sums only within blocks of inputs, so that the work grows linearly with the number of weights.
     fn share_in_blocks(
         &self,
         values: &mut Values<C>,
@@ -342,7 +344,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         work: &mut u64,
     ) -> Vec<Vec<Cell<M>>> {
         let n_in = self.problem.sources.len();
-        // A tree of adders above the blocks adds up their results.
+        // A tree of adders after the blocks adds up their results.
         let levels = blocks.next_power_of_two().trailing_zeros();
         let deadlines: Option<Vec<Deadline>> = deadlines.map(|d| d.iter().map(|d| d.earlier_by(levels)).collect());
         let mut shared: Vec<Vec<Cell<M>>> = vec![Vec::new(); rows.len()];
@@ -356,8 +358,8 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         shared
     }
 
-    /// Returns the distinct trees in which some column is built from another; with deadlines, only links that meet
-    /// them.
+    /// Returns the distinct trees in which some column is built from another column; with deadlines, only links that
+    /// meet the deadlines.
     fn trees(&self, deadlines: Option<&[Deadline]>) -> Vec<columns::Tree> {
         let mut trees: Vec<columns::Tree> = Vec::new();
         let Some(columns) = columns::dense(self.problem) else { return trees };
@@ -383,7 +385,8 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         trees
     }
 
-    /// Returns the solution in which columns are built from one another as `links` describe; `None` if it is late.
+    /// Returns the solution in which columns are built from one another according to `links`; `None` if it misses a
+    /// deadline.
     fn with_tree(
         &self,
         links: &[Link],
@@ -398,7 +401,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
                 Some(parent) => self.problem.cells_of(&sparse(&columns::difference(&columns, link.row, parent))),
             })
             .collect();
-        // Ticks between each column and the last of the columns built from it.
+        // Time in ticks that is reserved after each column for the columns built from it.
         let mut after = vec![0u32; columns.len()];
         let own = match deadlines {
             None => None,
@@ -445,7 +448,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
     }
 }
 
-/// Steps of work in a tick of the budget: about a millisecond on the machine of the figures in `docs/cmvm.md`.
+/// Number of steps in a tick of the budget: about a millisecond on the computer of the measurements in `docs/cmvm.md`.
 const STEPS_PER_TICK: u64 = 110_000;
 
 /// Weights that a search tries first.
@@ -458,16 +461,16 @@ const FIRST_WEIGHTS: [PatternWeights; 6] = [
     PatternWeights { base: 16, overlap: 16, spread: 0, discount: 8, seed: 0, noise: 0 },
 ];
 
-/// Largest number of digit pairs that are counted in one block.
+/// Limit on the number of digit pairs that are counted in one block.
 const PAIRS_AT_ONCE: u64 = 24_000_000;
-/// Largest number of digit pairs that are counted in all blocks together.
+/// Limit on the number of digit pairs that are counted in all blocks together.
 const PAIRS_IN_ALL: u64 = 130_000_000;
 
 /// Returns the number of blocks of inputs for which the digit pairs stay within both limits.
 fn block_count<M: Mask>(rows: &[Vec<Cell<M>>], n_in: usize) -> usize {
     let digits = |row: &Vec<Cell<M>>| row.iter().map(|c| u64::from((c.plus | c.minus).count_ones())).sum::<u64>();
     let pairs: u64 = rows.iter().map(|row| digits(row).pow(2) / 2).sum();
-    // With n blocks there are 1/n of the pairs in all, and 1/n^2 in each block.
+    // With n blocks, all blocks together have 1/n of the pairs, and each block has 1/n^2.
     let blocks = (1..n_in as u64).find(|n| pairs / (n * n) <= PAIRS_AT_ONCE && pairs / n <= PAIRS_IN_ALL);
     blocks.map_or(n_in, |n| n as usize).max(1)
 }
@@ -498,7 +501,7 @@ mod tests {
             let program = problem.program(&inputs, &solution.values, &solution.tops, &solution.downs);
             let report = check(&program, &matrix).unwrap();
             assert!(latency.is_none_or(|limit| report.latency <= limit), "{}", report.latency);
-            // Each block shares something.
+            // Each block shares some sums.
             assert!(report.adders < solver.rows.iter().map(|row| digits_of(row).len()).sum::<usize>() * 3 / 4);
             assert!(work > 0);
         }

@@ -1,17 +1,18 @@
-//! One input times many constants: a search over adder graphs.
+//! Multiplication of one input by many constants: a search over adder graphs.
 //!
 //! The graph grows from 1 by odd numbers `|2^a u ± 2^b v|`. A constant at distance one (one more adder) is appended
-//! first; otherwise the number that brings the most constants to distance one, as in the heuristic Hcub with distances
-//! up to 2 of Y. Voronenko and M. Püschel, *Multiplierless multiple constant multiplication* (ACM TALG 3, 2007). Ties
-//! are broken at random, and the search grows many graphs, of which it keeps the best.
+//! first; without such a constant, the number that reduces the distance of the most constants to one. This is the
+//! heuristic Hcub, with distances up to 2, of Y. Voronenko and M. Püschel, *Multiplierless multiple constant
+//! multiplication* (ACM TALG 3, 2007). Ties are broken at random; the search grows many graphs, and keeps the best.
 
 use super::share::mixed;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// `value = |a * 2^up_a ± b * 2^up_b| / 2^down`, all values odd; exactly one of `up_a`, `up_b` and `down` is not zero.
+/// An odd number in the graph, and the adder that computes it: `value = |a * 2^ups[0] ± b * 2^ups[1]| / 2^down`, where
+/// `a` and `b` are the operands. Exactly one of the three shifts is not zero; for the number 1, all are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fundamental {
-    /// Odd, positive.
+    /// Odd, positive number.
     pub(crate) value: u64,
     /// Indices of the two operands; both 0 for the number 1 itself.
     pub(crate) parts: [usize; 2],
@@ -25,14 +26,14 @@ pub(crate) struct Fundamental {
     pub(crate) down: u32,
 }
 
-/// Largest width in bits of a constant that is searched for.
+/// Largest supported width of a constant, in bits.
 pub(crate) const MOST_BITS: u32 = 40;
 
 /// Depth of a fundamental in the graph.
 type Depth = u32;
 
 /// Grows a graph that contains all targets (odd, above 1) with at most `most` adders; `None` if it needs more. The
-/// result depends on the arguments only. `steps` counts the work.
+/// result depends only on the arguments. Adds the number of work steps to `steps`.
 pub(crate) fn grow(targets: &[u64], seed: u64, most: usize, steps: &mut u64) -> Option<Vec<Fundamental>> {
     let one = Fundamental { value: 1, parts: [0, 0], ups: [0, 0], subtract: false, turned: false, down: 0 };
     let mut graph = Graph { made: vec![one], depths: vec![0], reach: FxHashMap::default(), bound: 0, bits: 0 };
@@ -64,7 +65,7 @@ struct Graph {
     depths: Vec<Depth>,
     /// Values that one more adder can compute, each with its adder.
     reach: FxHashMap<u64, Fundamental>,
-    /// Values are below this.
+    /// Exclusive upper bound of values.
     bound: u64,
     bits: u32,
 }
@@ -110,8 +111,8 @@ impl Graph {
         }
     }
 
-    /// Returns the successor that brings the most targets to distance one; if no successor brings any, one after which
-    /// the fewest digits remain.
+    /// Returns the successor that reduces the distance of the most targets to one; if no successor does, the successor
+    /// after which the fewest digits remain.
     fn best_successor(&self, left: &[u64], seed: u64, steps: &mut u64) -> Option<u64> {
         let mut gains: FxHashMap<u64, u32> = FxHashMap::default();
         for &target in left {
@@ -151,7 +152,7 @@ impl Graph {
             let most = gains.values().copied().max().unwrap_or(0).saturating_sub(loose).max(1);
             return gains.into_iter().filter(|g| g.1 >= most).map(|(v, _)| (mixed(v ^ seed), v)).min().map(|(_, v)| v);
         }
-        // No target is near: the successor with which some target has the fewest digits left.
+        // No target is near: selects the successor with which some target has the fewest remaining digits.
         let digits = |v: u64| (v ^ (3 * v)).count_ones();
         *steps += 8 * (self.reach.len() * left.len()) as u64;
         let far = |value: u64| -> u32 {

@@ -10,17 +10,17 @@ use super::values::{Coefficient, Source, Values};
 use alir_core::num::Code;
 use std::collections::HashMap;
 
-/// A matrix with its powers of two factored out: weight `(i, o)` is `core * 2^(input exponent + row exponent)`,
+/// A matrix with its powers of two factored out: weight `(i, o)` is `coefficient * 2^(input exponent + row exponent)`,
 /// relative to the raw integer values of the inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     /// The inputs with their powers of two.
     pub(crate) sources: Vec<Source>,
-    /// Power of two between each input of the adder graph and its source.
+    /// Exponent of the power of two by which each input of the adder graph is multiplied to give its source.
     input_exponents: Vec<i32>,
-    /// The distinct non-zero columns, as (input, coefficient). The coefficients of a row have no common factor of two.
+    /// Distinct non-zero columns, as (input, coefficient). The coefficients of a row have no common factor of two.
     pub(crate) rows: Vec<Vec<(u32, i128)>>,
-    /// For each output: its row, its power of two, `true` if negated. `None` is constant zero.
+    /// Row, exponent of the power of two, and sign (`true` if negated) of each output; `None` for constant zero.
     outputs: Vec<Option<(u32, i32, bool)>>,
     /// Upper bound of the bit positions of digits in any row.
     digit_bits: u32,
@@ -112,8 +112,8 @@ impl Problem {
             let source = &self.sources[i as usize];
             self.digit_bits = self.digit_bits.max(131 - c.unsigned_abs().leading_zeros());
             let reach = source.lo.unsigned_abs().max(source.hi.unsigned_abs()).max(1);
-            // Factor 4: the magnitudes of a coefficient's digits sum to less than twice the coefficient, and the
-            // difference of two columns is less than twice that.
+            // Factor 4: the sum of the magnitudes of a coefficient's digits is less than twice the coefficient, and the
+            // difference of two columns is less than twice a column.
             total += 4.0 * c.unsigned_abs() as f64 * reach as f64 * f64::from(source.exponent).exp2();
         }
         self.value_bits = self.value_bits.max(total.log2().ceil() as u32 + 2);
@@ -123,7 +123,7 @@ impl Problem {
         }
     }
 
-    /// Returns `true` if 64 bits hold all digits, coefficients and ranges.
+    /// Returns `true` if all digits, coefficients and ranges fit 64 bits.
     pub(crate) fn is_narrow(&self) -> bool {
         self.value_bits <= 62 && self.digit_bits <= 62
     }
@@ -151,12 +151,12 @@ impl Problem {
             (low, top) = (low.min(span.low), top.max(span.top));
             reach += f64::from(span.top - 1).exp2();
         }
-        // One bit for the sign, and one for rounding of the logarithm.
+        // The logarithm is rounded up; the additional bit is the sign.
         Deadline { limit, low: low.min(top), top: top.max(reach.log2().ceil() as i32 + 1) }
     }
 
-    /// Returns the adder graph of a solution. `tops` are the results of the rows before the right shifts `downs`. Sums
-    /// that no row uses are dropped.
+    /// Returns the adder graph of a solution, without sums that no row uses. `tops` are the results of the rows before
+    /// the right shifts `downs`.
     pub(crate) fn program<C: Coefficient>(
         &self,
         inputs: &[Input],

@@ -33,8 +33,8 @@ impl Weight {
     }
 }
 
-/// A constant matrix of `n_in` rows and `n_out` columns: output `o` is the sum over `i` of input `i` times weight `(i,
-/// o)`.
+/// A constant matrix of `n_in` rows and `n_out` columns. Output `o` is the sum over all `i` of input `i` times weight
+/// `(i, o)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrix {
     n_in: usize,
@@ -61,12 +61,12 @@ impl Matrix {
         Matrix::new(n_in, n_out, integers.iter().map(|&v| Weight::new(v.into(), 0)).collect())
     }
 
-    /// Number of inputs.
+    /// Returns the number of inputs.
     pub fn n_in(&self) -> usize {
         self.n_in
     }
 
-    /// Number of outputs.
+    /// Returns the number of outputs.
     pub fn n_out(&self) -> usize {
         self.n_out
     }
@@ -113,7 +113,7 @@ pub struct Output {
     pub value: u32,
     /// Power of two.
     pub shift: i32,
-    /// `true` if it is negated.
+    /// `true` if the value is negated.
     pub negative: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Cheap adder trees for the remaining digits of a row, within the row's deadline.
 //!
-//! [`Deadline::plan`] decides if a set of digits can be added up in time, and returns a tree that does. Merging the two
-//! earliest values first is optimal if every adder takes equally long (M. C. Golumbic, IEEE TC-25, 1976); here the
-//! delay of an adder depends on its width, so that the tree is good but not always the best, and several variants are
+//! [`Deadline::plan`] decides if a set of digits can be added up in time, and returns a tree that meets the deadline.
+//! Merging the two earliest values first is optimal if all adders have equal delays (M. C. Golumbic, IEEE TC-25, 1976).
+//! Here the delay of an adder depends on its width, so the tree is good but may be suboptimal, and several variants are
 //! tried.
 
 use super::cost::{self, Span};
@@ -27,8 +27,8 @@ pub(crate) struct Item {
     pub(crate) span: Span,
 }
 
-/// The number one of Kraft sums, as a fixed-point number with 40 fractional bits. A binary tree with leaves at depths
-/// `d` exists if the sum of `2^-d` is at most one.
+/// The value 1 of Kraft sums, as a fixed-point number with 40 fractional bits. A binary tree with leaves at depths `d`
+/// exists if the sum of `2^-d` is at most 1.
 const WHOLE: u64 = 1 << 40;
 
 impl Deadline {
@@ -83,8 +83,8 @@ impl Deadline {
         self.plan(&items).is_some()
     }
 
-    /// Returns the pairs to merge, in order, so that all items are added up in time; `None` if no variant is in time.
-    /// Numbers below `items.len()` are items, the others are earlier merges.
+    /// Returns the pairs to merge, in order, so that all items are added up in time; `None` if no variant meets the
+    /// deadline. Numbers below `items.len()` are items, larger numbers are earlier merges.
     pub(crate) fn plan(&self, items: &[Item]) -> Option<Vec<(u32, u32)>> {
         [Policy::Near, Policy::Strict, Policy::Uniform].into_iter().find_map(|policy| {
             let (ticks, plan) = self.earliest(items, policy);
@@ -98,9 +98,9 @@ impl Deadline {
         policies.into_iter().map(|policy| self.earliest(items, policy).0).min().unwrap_or(0)
     }
 
-    /// Returns the sum of two items.
+    /// Returns the sum of two items as an item.
     fn merged(&self, a: Item, b: Item) -> Item {
-        // One bit more even if the operands do not overlap: a negative lower value borrows from the higher one.
+        // One more bit even if the operands do not overlap: a negative lower value borrows from the higher value.
         let top = (a.span.top.max(b.span.top) + 1).min(self.top);
         Item {
             ticks: a.ticks.max(b.ticks) + cost::adder(a.span, b.span).1,
@@ -144,9 +144,9 @@ impl Deadline {
 enum Policy {
     /// The earliest value, and the one of the next six values with which the sum is ready first.
     Near,
-    /// The two earliest.
+    /// The two earliest values.
     Strict,
-    /// The two that would be earliest if every adder took as long as the slowest.
+    /// The two values that would be earliest if every adder were as slow as the slowest adder.
     Uniform,
 }
 
@@ -184,7 +184,7 @@ impl<'a, C: Coefficient> Tree<'a, C> {
     /// Adds up all digits, and returns their sum; `None` if there are no digits.
     ///
     /// # Errors
-    /// If no tree is found that meets the deadline.
+    /// If no tree that meets the deadline is found.
     pub(crate) fn build(
         values: &'a mut Values<C>,
         digits: &[Digit],
@@ -224,10 +224,10 @@ impl<'a, C: Coefficient> Tree<'a, C> {
         self.digits.push(Some(Digit { value: made, shift: low, minus: x.minus ^ turned }));
     }
 
-    /// Merges the cheapest pair until one digit remains. With a deadline and a plan that meets it, merges the cheapest
-    /// pair after which the deadline can still be met, or else follows the plan.
+    /// Merges the cheapest pair until one digit remains. With a deadline and a plan that meets the deadline, tries the
+    /// eight cheapest pairs and merges the first after which the deadline can still be met, or else follows the plan.
     fn merge_cheapest(&mut self, mut within: Option<(Deadline, Vec<(u32, u32)>)>) {
-        // Each unmerged number with its best partner among those before it in the list.
+        // Each unmerged number with its best partner among the numbers before it in the list.
         let mut alive: Vec<Leaf> = Vec::with_capacity(self.digits.len());
         for number in 0..self.digits.len() {
             let leaf = self.leaf(number, &alive);
@@ -277,7 +277,8 @@ impl<'a, C: Coefficient> Tree<'a, C> {
         }
     }
 
-    /// Returns the plan that remains after merging `pair`, in numbers of this tree; `None` if it would be late.
+    /// Returns the plan for the values after merging `pair`, in numbers of this tree; `None` if the deadline would be
+    /// missed.
     fn plan_after(&self, alive: &[Leaf], pair: (usize, usize), deadline: &Deadline) -> Option<Vec<(u32, u32)>> {
         let item = |number: usize| self.item(self.digits[number].expect("alive"));
         let mut numbers: Vec<u32> =
@@ -292,7 +293,7 @@ impl<'a, C: Coefficient> Tree<'a, C> {
         Some(plan.into_iter().map(|(a, b)| (number(a), number(b))).collect())
     }
 
-    /// Returns the number with its best partner among `others`.
+    /// Returns a number as a leaf, with its best partner among `others`.
     fn leaf(&self, number: usize, others: &[Leaf]) -> Leaf {
         let digit = self.digits[number].expect("alive");
         let own = self.item(digit);
@@ -311,13 +312,13 @@ impl<'a, C: Coefficient> Tree<'a, C> {
     }
 }
 
-/// A number of a tree that is not merged yet.
+/// A number of a tree that is not yet merged.
 #[derive(Clone, Copy, Debug)]
 struct Leaf {
     number: usize,
     item: Item,
-    /// Number with which the sum is cheapest; `usize::MAX` if there is no other.
+    /// Number with which the sum is cheapest; `usize::MAX` if no other number exists.
     partner: usize,
-    /// Cost of that sum in adder bits, and its time in ticks.
+    /// Cost of that sum in adder bits, and its arrival time in ticks.
     key: (u32, u32),
 }

@@ -4,9 +4,10 @@
 //! replaces all occurrences of the two digits and saves an adder in each place but one (R. I. Hartley, IEEE TCAS-II 43,
 //! 1996). The most profitable pattern is shared until no pattern occurs twice.
 //!
-//! Speed: the digits of one value in one row are two machine words of bit positions, so that a shift and an `and` find
-//! the places of a pattern in a row. Counts in the queue are upper bounds: once both values of a pattern exist, its
-//! count can only fall. A pattern at the front of the queue is counted again, and queued again if its count has fallen.
+//! For speed, the digits of one value in one row are two machine words of bit positions, so that a shift and an `and`
+//! find the places of a pattern in a row. Counts in the queue are upper bounds: once both values of a pattern exist,
+//! its count can only fall. A pattern at the front of the queue is counted again, and queued again if its count has
+//! fallen.
 
 use super::rows::Deadline;
 use super::values::{Coefficient, Part, Values};
@@ -45,7 +46,8 @@ struct Place {
     cell: u32,
 }
 
-/// Two digits: one of `a`, and one of `b` that is `shift` positions higher, of the other sign if `differ`.
+/// Two digits: one digit of `a`, and one digit of `b` that is `shift` positions higher and, if `differ`, has the other
+/// sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pattern {
     a: u32,
@@ -57,7 +59,7 @@ struct Pattern {
     weight: u32,
 }
 
-/// Weights for the choice between patterns; integers, so that the choice is the same on every computer.
+/// Weights for the choice between patterns; integers, so that the choice is equal on all computers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PatternWeights {
     /// Weight of a saved adder.
@@ -66,7 +68,8 @@ pub(crate) struct PatternWeights {
     pub(crate) overlap: i32,
     /// Weight of each bit position that only one operand has.
     pub(crate) spread: i32,
-    /// Number of places that are subtracted from the count of a pattern: 1.
+    /// Discount of a pattern's number of places, in sixteenths of a place; 16 by default, because the first place saves
+    /// no adder.
     pub(crate) discount: i32,
     /// Seed of random changes of the weights; 0 for no changes.
     pub(crate) seed: u64,
@@ -111,13 +114,13 @@ impl Queue {
 pub(crate) struct Sharing<'a, C, M> {
     pub(crate) values: &'a mut Values<C>,
     pub(crate) rows: &'a mut Vec<Vec<Cell<M>>>,
-    /// Deadline of each row; `None` where no row has a limit.
+    /// Deadline of each row; `None` if no row has a deadline.
     pub(crate) deadlines: Option<&'a [Deadline]>,
     pub(crate) weights: PatternWeights,
     places: Vec<Vec<Place>>,
     queue: Queue,
     counter: Counter,
-    /// Steps of work done so far.
+    /// Number of work steps so far.
     work: u64,
 }
 
@@ -196,7 +199,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         }
     }
 
-    /// Shares until no pattern occurs twice; returns the number of steps.
+    /// Shares sums until no pattern occurs twice; returns the number of work steps.
     pub(crate) fn run(&mut self) -> u64 {
         for value in 0..self.values.len() as u32 {
             self.enter(value);
@@ -252,7 +255,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
     fn priority(&self, pattern: &Pattern) -> usize {
         let saved = (16 * pattern.count).saturating_sub(self.weights.discount as u32);
         let product = (u64::from(saved) * u64::from(pattern.weight)) >> 6;
-        // Buckets are exact for small priorities; above, there are four to an octave.
+        // Buckets are exact for small priorities; for larger priorities, there are 256 buckets per factor of two.
         if product < BUCKETS as u64 {
             product as usize
         } else {
@@ -262,7 +265,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         }
     }
 
-    /// Queues the patterns of this value with itself and with earlier values that occur at least twice.
+    /// Queues each pattern that combines this value with itself or an earlier value, and that occurs at least twice.
     fn enter(&mut self, value: u32) {
         let mut counter = std::mem::replace(&mut self.counter, Counter { slots: Vec::new(), touched: Vec::new() });
         for place in &self.places[value as usize] {
@@ -289,7 +292,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
                     }
                 }
             }
-            // Two digits of the value itself.
+            // Pairs of two digits of the value itself.
             let base = u64::from(value) << 9;
             let mut digits = own.plus | own.minus;
             while digits != M::zero() {
@@ -322,7 +325,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
     }
 
     /// Finds the current places of a pattern: the cells of `a` and `b` in a row, and the positions of positive and of
-    /// negative digits of `a`. Returns their number.
+    /// negative digits of `a`. Returns the number of places.
     fn count(&self, pattern: &Pattern, found: &mut Vec<(Place, Place, M, M)>) -> u32 {
         found.clear();
         let (of_a, of_b) = (&self.places[pattern.a as usize], &self.places[pattern.b as usize]);
@@ -376,7 +379,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         found.retain_mut(|(in_a, in_b, plus, minus)| {
             let row = &self.rows[in_a.row as usize];
             let deadline = &deadlines[in_a.row as usize];
-            // All places of the row, or, from the lowest up, as many as meet the deadline.
+            // Removes the highest place of the row until the row meets its deadline.
             loop {
                 let both = *plus | *minus;
                 if both == M::zero() {
@@ -441,8 +444,8 @@ fn parts(pattern: &Pattern) -> (Part, Part) {
     (Part { value: pattern.a, shift: (-shift).max(0) as u32 }, Part { value: pattern.b, shift: shift.max(0) as u32 })
 }
 
-/// Returns disjoint pairs of digits of one cell: the lower positions of the pairs whose lower digit is positive, and of
-/// those whose lower digit is negative.
+/// Returns disjoint pairs of digits of one cell, as two sets of lower positions: the pairs whose lower digit is
+/// positive, and the pairs whose lower digit is negative.
 fn own_pairs<M: Mask>(cell: &Cell<M>, shift: i32, differ: bool) -> (M, M) {
     let (with_plus, with_minus) = if differ { (cell.minus, cell.plus) } else { (cell.plus, cell.minus) };
     let mut plus = cell.plus & moved(with_plus, -shift);

@@ -3,7 +3,7 @@
 use super::cost::{self, Measure, Span};
 use num_traits::PrimInt;
 
-/// Integers for coefficients and ranges. The width is chosen once for each problem.
+/// Integer type for coefficients and ranges; each problem uses the narrowest type that fits.
 pub(crate) trait Coefficient: PrimInt + Send + Sync + std::fmt::Debug + 'static {}
 
 impl Coefficient for i64 {}
@@ -16,26 +16,26 @@ pub(crate) struct Part {
     pub(crate) shift: u32,
 }
 
-/// Sum `parts[0] + parts[1]`, or the difference.
+/// The sum `parts[0] + parts[1]`, or the difference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum {
     pub(crate) parts: [Part; 2],
     pub(crate) subtract: bool,
 }
 
-/// Values by number: inputs, then sums.
+/// Values of a solution, indexed from 0: the inputs, then the sums.
 #[derive(Clone)]
 pub(crate) struct Values<C> {
     n_in: usize,
     measure: Measure,
-    /// Lowest and highest code of each input.
+    /// Lowest and highest raw integer value of each input.
     ends: Vec<(C, C)>,
     sums: Vec<Sum>,
     spans: Vec<Span>,
     ticks: Vec<u32>,
     /// Exact interval of each value.
     ranges: Vec<(C, C)>,
-    /// Start of each form's terms (coefficients of the inputs' codes) in `terms`.
+    /// Index in `terms` of the first term of each value's linear form (coefficients of the inputs' raw integer values).
     starts: Vec<u32>,
     terms: Vec<(u32, C)>,
 }
@@ -121,7 +121,7 @@ impl<C: Coefficient> Values<C> {
         }
     }
 
-    /// Returns the adder bits of the sum, or of the cheaper of both differences.
+    /// Returns the adder bits of the sum, or of the cheaper of the two differences.
     pub(crate) fn least_price(&self, x: Part, y: Part, subtract: bool) -> u32 {
         match (self.measure, subtract) {
             (Measure::Carries, true) => self.price(x, y, true).min(self.price(y, x, true)),
@@ -250,6 +250,6 @@ fn width<C: Coefficient>((lo, hi): (C, C), low: u32) -> u32 {
     let below = if lo < C::zero() { bits(!lo) } else { bits(lo) };
     let above = if hi < C::zero() { 0 } else { bits(hi) };
     let signed = lo < C::zero();
-    // |lo| = -lo: ceil(log2(-lo)) is the bit length of -lo - 1 = !lo. A positive lo counts as |lo| alone, below hi + 1.
+    // |lo| = -lo: ceil(log2(-lo)) is the bit length of -lo - 1 = !lo. A positive lo has no effect, as lo < hi + 1.
     u32::from(signed) + below.max(above)
 }

@@ -1,8 +1,7 @@
-//! Messages to users: a problem, its place, and what would work.
+//! Messages to users: a problem, its place, and a suggested correction.
 //!
-//! Every stage collects [`Diagnostic`]s instead of stopping at the first; the command line renders them as
-//! text for people or as JSON lines for programs. A diagnostic of severity [`Severity::Bug`] is our own
-//! fault and says so.
+//! Every phase collects [`Diagnostic`]s instead of stopping at the first problem; the command line renders them as text
+//! for people or as JSON lines for programs. A diagnostic of severity [`Severity::Bug`] is an internal error.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -15,15 +14,15 @@ use std::path::Path;
 pub enum Severity {
     /// The result is not usable.
     Error,
-    /// The result is usable, but probably not what was meant.
+    /// The result is usable, but probably not the intended one.
     Warning,
-    /// Worth knowing.
+    /// Additional information.
     Note,
-    /// Our mistake, not the user's.
+    /// An internal error, which is not the user's fault.
     Bug,
 }
 
-/// Where something is wrong. As JSON always an object: of one key, or of none for the whole.
+/// Place of a problem. In JSON it is always an object: with one key, or empty for `Whole`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file or request as a whole.
@@ -72,9 +71,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// One message: what is wrong, where, and what would be right.
+/// A message to the user: a problem, its place, and a suggested correction.
 ///
-/// It is returned by value everywhere: what few messages have is in a box of one word.
+/// The struct is returned by value everywhere, so rarely used fields are boxed to keep it small.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// Stable code such as `E0104`, for programs and for searching.
@@ -83,10 +82,10 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// Message, in one sentence without a full stop.
     pub message: String,
-    /// The file that it is about, as its path was given; `stdin` for standard input.
+    /// File of the problem, with its path as it was given; `stdin` for standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<Box<String>>,
-    /// Where it is, in that file.
+    /// Place in the file.
     pub place: Place,
     /// Lines that belong to the message, such as the end of a tool's log.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +96,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// An error at a place.
+    /// Returns an error at a place.
     pub fn error(code: &'static str, place: Place, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             code,
@@ -110,17 +109,18 @@ impl Diagnostic {
         }
     }
 
-    /// A warning at a place.
+    /// Returns a warning at a place.
     pub fn warning(code: &'static str, place: Place, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, place, message) }
     }
 
-    /// A note at a place.
+    /// Returns a note at a place.
     pub fn note(code: &'static str, place: Place, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Note, ..Diagnostic::error(code, place, message) }
     }
 
-    /// Returns the diagnostic with a file; `-` is standard input. One that has a file or an option already keeps it.
+    /// Returns the diagnostic with a file; `-` is standard input. A diagnostic that already has a file, or is about an
+    /// option, is not changed.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Diagnostic {
         if self.file.is_none() && !matches!(self.place, Place::Flag(_)) {
@@ -130,7 +130,7 @@ impl Diagnostic {
         self
     }
 
-    /// Like [`Diagnostic::in_file`] for a file that is written: `-` is standard output.
+    /// Like [`Diagnostic::in_file`] for an output file: `-` is standard output.
     #[must_use]
     pub fn in_output(self, path: &Path) -> Diagnostic {
         self.in_file(if path.as_os_str() == "-" { "stdout".as_ref() } else { path })
@@ -152,8 +152,8 @@ impl Diagnostic {
 }
 
 impl fmt::Display for Diagnostic {
-    /// `error[E0104] in m.json at model.ops[17].addr[0]: message`, the lines of the detail, and the help. Control
-    /// characters are escaped, so that a hostile file can neither drive the terminal nor forge a second message.
+    /// Writes `error[E0104] in m.json at model.ops[17].addr[0]: message`, the detail lines, and the help. Control
+    /// characters are escaped, so that a hostile file can neither control the terminal nor forge a second message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = match self.severity {
             Severity::Error => "error",
@@ -182,8 +182,8 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Returns text from a file as one harmless line for a terminal: line breaks, other control characters and characters
-/// that change the direction of writing are escaped.
+/// Returns text from a file as one safe line for a terminal: line breaks, other control characters and characters that
+/// change the writing direction are escaped.
 pub fn printable(text: &str) -> String {
     let breaks = |c: char| {
         c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
@@ -195,7 +195,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// Returns a word as a POSIX shell takes it as one, quoted where it must be.
+/// Returns a word in the syntax of a POSIX shell, quoted if necessary.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+:,%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -204,7 +204,7 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Returns a number and its noun, `1 element` and `2 elements`. Nouns take an s.
+/// Returns a number with its noun: `1 element`, `2 elements`. The plural of the noun must end in `s`.
 pub fn counted(number: impl TryInto<u128>, noun: &str) -> String {
     match number.try_into().unwrap_or(u128::MAX) {
         1 => format!("1 {noun}"),
@@ -212,21 +212,21 @@ pub fn counted(number: impl TryInto<u128>, noun: &str) -> String {
     }
 }
 
-/// Significant digits of a figure for people: estimates and times are known no better.
+/// Number of significant digits of a figure for people; estimates and times are not more accurate.
 const DIGITS: usize = 4;
 
-/// A number for people, with at most four significant digits.
+/// Formats a number with at most four significant digits.
 pub fn four_digits(value: f64) -> String {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value).to_string()
 }
 
-/// A number for people, with at most four significant digits, that is not below `value`: a bound to ask for.
+/// Formats a number, rounded up to at most four significant digits, so that it can serve as an upper bound.
 pub fn four_digits_up(value: f64) -> String {
     let near = format!("{value:.*e}", DIGITS - 1);
     let (Some((_, exponent)), Ok(nearest)) = (near.split_once('e'), near.parse::<f64>()) else {
         return value.to_string();
     };
-    // A value that four digits hold is not above itself by an error of the last bit.
+    // The rounding error of the last bit does not require rounding up.
     if nearest >= value || value - nearest <= 1e-12 * value.abs() {
         return nearest.to_string();
     }
@@ -234,13 +234,13 @@ pub fn four_digits_up(value: f64) -> String {
     four_digits(nearest + unit * 0.001)
 }
 
-/// A delay for people: with at most four significant digits, and rounded up in nanoseconds, so that the printed period
-/// of a clock can be required.
+/// Formats a delay with at most four significant digits. Nanoseconds are rounded up, so that the printed period of a
+/// clock can be required.
 pub fn delay_digits(delay: f64, unit: &str) -> String {
     if unit == "ns" { four_digits_up(delay) } else { four_digits(delay) }
 }
 
-/// A positive number for people, with at most four significant digits, that is not above `value`.
+/// Formats a positive number, rounded down to at most four significant digits.
 pub fn four_digits_down(value: f64) -> String {
     four_digits_up(-value).trim_start_matches('-').to_owned()
 }
@@ -253,8 +253,8 @@ pub fn with_unit(delay: &str, unit: &str) -> String {
     }
 }
 
-/// Returns the diagnostic of a file in UTF-16, which its first bytes show: a byte order mark, or NUL as every second
-/// byte, between printable ASCII. All text input is UTF-8, with or without a byte order mark.
+/// Returns the diagnostic of a file in UTF-16; `None` for other files. UTF-16 is recognised by a byte order mark, or by
+/// NUL as every second byte between printable ASCII. All text input must be UTF-8, with or without a byte order mark.
 pub fn utf16(head: &[u8]) -> Option<Diagnostic> {
     let text = |c: u8| c.is_ascii_graphic() || c.is_ascii_whitespace();
     let (body, marked) = match head {
@@ -271,16 +271,16 @@ pub fn utf16(head: &[u8]) -> Option<Diagnostic> {
     })
 }
 
-/// Diagnostics in the order they were found.
+/// Diagnostics in the order in which they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics(pub Vec<Diagnostic>);
 
-/// Problems of a file that are counted, however few are shown.
+/// Maximum number of problems of a file that are counted, even if fewer are shown.
 pub const COUNTED: usize = 1_000;
 
 impl Diagnostics {
-    /// The first `most` problems and, where there are more, a note that says how many. A list as long as `counted` was
-    /// itself cut off, and the note says so.
+    /// Returns the first `most` problems and, if there are more, a note with the number of the others. A list of at
+    /// least `counted` problems was itself truncated; then the note states "at least".
     #[must_use]
     pub fn cut(mut self, most: usize, counted: usize) -> Diagnostics {
         let found = self.0.len();
@@ -295,7 +295,7 @@ impl Diagnostics {
         self
     }
 
-    /// Returns `true` if any of them makes the result unusable.
+    /// Returns `true` if any diagnostic makes the result unusable.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(|d| matches!(d.severity, Severity::Error | Severity::Bug))
     }
@@ -306,7 +306,7 @@ impl Diagnostics {
         Diagnostics(self.0.into_iter().map(|diagnostic| diagnostic.in_file(path)).collect())
     }
 
-    /// One JSON object a line.
+    /// Returns one JSON object per line.
     pub fn to_json_lines(&self) -> String {
         let mut out = String::new();
         for d in &self.0 {
@@ -427,7 +427,7 @@ mod tests {
         for text in [little.clone(), big.clone(), marked(b"\xff\xfe", &little), marked(b"\xfe\xff", &big)] {
             assert!(utf16(&text).is_some(), "{text:?}");
         }
-        // Text, a mark of UTF-8, 32-bit words, bytes of no text.
+        // Other files: text, UTF-8 with a byte order mark, 32-bit words, binary data.
         for other in
             [&b"{\"meta\""[..], b"\xef\xbb\xbf{\"a\"", &[1, 0, 0, 0, 2, 0, 0, 0], b"\x1f\x8b\x08\0", b"", b"{", b"{\0"]
         {

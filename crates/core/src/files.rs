@@ -15,16 +15,16 @@ use std::sync::{Mutex, PoisonError};
 pub struct FileSet(pub BTreeMap<String, Vec<u8>>);
 
 impl FileSet {
-    /// Adds a file; a second one of the same name replaces the first.
+    /// Adds a file; replaces a file of the same name.
     pub fn add(&mut self, name: impl Into<String>, contents: impl Into<Vec<u8>>) {
         self.0.insert(name.into(), contents.into());
     }
 
-    /// Writes every file below `dir`, which is created where needed.
+    /// Writes every file below `dir`, which is created if it does not exist.
     ///
     /// # Errors
-    /// The first file system error. Unless a rename failed, no file of the set was replaced then; created folders that
-    /// are empty are removed.
+    /// The first file system error. If the error occurs before the renames, no file is replaced. Empty folders that
+    /// this call created are removed.
     pub fn write_to(&self, dir: &Path) -> io::Result<()> {
         let mut created = Vec::new();
         let written = self.write_below(dir, &mut created);
@@ -58,7 +58,7 @@ fn is_folder(path: &Path) -> bool {
 /// Returns `true` if a folder and its subfolders contain no files except temporary files of a killed run.
 ///
 /// # Errors
-/// If the folder or one in it cannot be read.
+/// If the folder or one of its subfolders cannot be read.
 pub fn holds_no_file(folder: &Path) -> io::Result<bool> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -74,7 +74,7 @@ pub fn holds_no_file(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Several files at arbitrary paths that are all written, or none.
+/// Several files at arbitrary paths; all contents are written before the first target is replaced.
 ///
 /// A target that exists keeps its permissions. If it is a symbolic link, the file that it points to is replaced.
 /// Devices, pipes and standard output cannot be replaced by a rename: [`Batch::commit`] copies their contents from a
@@ -97,15 +97,15 @@ impl Batch {
     /// Writes `contents` to a temporary file in the folder of `path`; `-` is standard output.
     ///
     /// # Errors
-    /// If the neighbour cannot be made or written.
+    /// If the temporary file cannot be created or written.
     pub fn add(&mut self, path: &Path, contents: &[u8]) -> io::Result<()> {
         self.add_with(path, |out| out.write_all(contents))
     }
 
-    /// Like [`Batch::add`] for contents that `write` streams.
+    /// Like [`Batch::add`], for contents that `write` streams.
     ///
     /// # Errors
-    /// If the neighbour cannot be made or written.
+    /// If the temporary file cannot be created or written.
     pub fn add_with(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         // `/dev/stdout` may be redirected into a file at some position, which a rename would ignore.
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
@@ -138,7 +138,7 @@ impl Batch {
     /// Renames all files to their targets.
     ///
     /// # Errors
-    /// If a rename or a copy fails; earlier ones are not undone.
+    /// If a rename or a copy fails; earlier renames and copies are not undone.
     pub fn commit(self) -> io::Result<()> {
         self.commit_each().map_err(|(_, error)| error)
     }
@@ -146,7 +146,8 @@ impl Batch {
     /// Like [`Batch::commit`], with the path in the error.
     ///
     /// # Errors
-    /// The path whose rename or copy failed (`-` for standard output), and the error; earlier ones are not undone.
+    /// The path whose rename or copy failed (`-` for standard output), and the error; earlier renames and copies are
+    /// not undone.
     pub fn commit_each(mut self) -> Result<(), (PathBuf, io::Error)> {
         // Copies may fail, so they precede the renames.
         self.staged.sort_by_key(|staged| !matches!(staged, Staged::Copied(..)));
@@ -175,9 +176,9 @@ fn copy(mut from: std::fs::File, to: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Returns the file that a path names: follows symbolic links, also one whose target does not exist yet.
+/// Returns the file that a path names. Symbolic links are followed, including a link whose target does not exist yet.
 fn link_target(path: &Path) -> PathBuf {
-    /// Largest number of links that are followed: the limit of the kernel.
+    /// Maximum number of links that are followed: the limit of the kernel.
     const MOST_LINKS: usize = 40;
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -210,7 +211,7 @@ impl Target {
     }
 }
 
-/// A folder for temporary files; deleted with this value, or by [`delete_unfinished`].
+/// Folder for temporary files. The folder is deleted with this value, or by [`delete_unfinished`].
 pub struct Scratch {
     folder: tempfile::TempDir,
     _unfinished: Unfinished,
@@ -244,14 +245,14 @@ pub fn spooled(stream: &mut dyn io::Read) -> io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// Temporary files and folders that a killed process would leave.
+/// Paths of temporary files and folders that a killed process would leave.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// An entry of [`UNFINISHED`]; removed with this value.
+/// Entry of [`UNFINISHED`], which is removed with this value.
 struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// Creates a file or folder and its entry, under one lock, so that [`delete_unfinished`] misses none.
+    /// Creates a file or folder and its entry under one lock, so that [`delete_unfinished`] misses none.
     fn create<T>(open: impl FnOnce() -> io::Result<T>, path: fn(&T) -> &Path) -> io::Result<(T, Unfinished)> {
         let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         let created = open()?;
@@ -301,7 +302,7 @@ impl Streamed {
         Ok(Streamed { target })
     }
 
-    /// Returns the file, for writes at any position.
+    /// Returns the underlying file, for writes at any position.
     pub fn file(&mut self) -> &mut std::fs::File {
         match &mut self.target {
             Target::Renamed(staged, ..) => staged.as_file_mut(),
@@ -362,7 +363,8 @@ pub enum Identity {
     Stdout,
     /// An existing file: its file system and its inode number.
     Existing(u64, u64),
-    /// A file that does not exist, or on a system without inode numbers: its path, the folder without links.
+    /// A file that does not exist, or a file on a system without inode numbers: its path, with links in the folder
+    /// resolved.
     Place(PathBuf),
 }
 
@@ -406,7 +408,7 @@ enum Stream {
     Output,
 }
 
-/// Returns the file of a standard stream; `None` if it is not a file. This system cannot detect one.
+/// Returns the file of a standard stream; always `None`, as this system cannot identify such a file.
 #[cfg(not(unix))]
 fn standard_stream(_: Stream) -> Option<Identity> {
     None
@@ -428,7 +430,7 @@ fn standard_stream(stream: Stream) -> Option<Identity> {
 #[derive(Debug)]
 pub struct Protected(Vec<Identity>);
 
-/// Protected files, with their paths without links, for deletions of folders.
+/// Protected files with their canonical paths, which [`remove_folder`] compares with the path of the folder.
 static PROTECTED: Mutex<Vec<(Identity, Option<PathBuf>)>> = Mutex::new(Vec::new());
 
 impl Protected {
@@ -493,7 +495,8 @@ const TEMPORARY: &str = ".alir2hdl-";
 
 /// Creates a temporary file in the folder of `path`, with the permissions of an ordinary new file.
 ///
-/// For results that are streamed: write into it, then [`tempfile::NamedTempFile::persist`] to `path`.
+/// A caller that streams a result writes the temporary file, then calls [`tempfile::NamedTempFile::persist`] with
+/// `path`.
 ///
 /// # Errors
 /// If the folder does not exist or is not writable.

@@ -1,10 +1,11 @@
-//! Codes, intervals, types, diagnostics, files and the intermediate representation of ALIR.
+//! Numbers, diagnostics, files and the intermediate representation of ALIR.
 //!
-//! - [`num`]: exact fixed-point numbers: codes of any size, intervals, types, alignment, wrapping; random numbers.
-//! - [`ir`]: [`ir::Model`], which is valid if it exists, its operations, and [`ir::Builder`], which checks every rule.
-//! - [`diag`]: messages with a code, a place and a help.
-//! - [`files`]: files that appear whole or not at all.
-//! - [`parallel`]: work on all cores with results in order.
+//! - [`num`]: exact fixed-point numbers: raw integer values of any size, intervals, types, alignment, wrapping; random
+//!   numbers.
+//! - [`ir`]: [`ir::Model`], which is always valid, its operations, and [`ir::Builder`], which checks every rule.
+//! - [`diag`]: messages with a code, a place and a suggested correction.
+//! - [`files`]: files that are written completely or not at all.
+//! - [`parallel`]: parallel work on all cores, with results in order.
 //!
 //! ```
 //! use alir_core::ir::{Builder, Op, Output};

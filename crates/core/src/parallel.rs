@@ -1,4 +1,4 @@
-//! Work on several threads, with results that do not depend on their number.
+//! Parallel work on several threads; the results do not depend on the number of threads.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,7 +45,7 @@ mod tests {
         let expected: Vec<u32> = items.iter().map(|item| item * item).collect();
         for threads in [0, 1, 2, 5, 20] {
             let squares = map(&items, threads, |item| {
-                // The first ones take longest, so that they are done after later ones.
+                // The first items take longest, so that later items finish before them.
                 thread::sleep(std::time::Duration::from_millis(u64::from(12 - item)));
                 item * item
             });

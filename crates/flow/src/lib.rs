@@ -3,8 +3,8 @@
 //! - [`compile`]: from a design to [`compile::Hardware`] and its HDL source.
 //! - [`options`]: options of hardware as typed values, for the command line, Python and header comments.
 //! - [`verify`]: vectors, testbenches, simulators and their results.
-//! - [`prove`]: the functions that start every proof.
-//! - [`project`]: project folders for Vivado, Quartus and yosys.
+//! - [`prove`]: the entry points of all proofs.
+//! - [`project`]: project folders for the tool flows of FPGA vendors and open-source tools.
 //! - [`report`]: reports of FPGA tools as rows of one table.
 //! - [`explore`]: many variants as one workflow.
 //! - [`view`]: HTML viewer of a program and its pipeline.

@@ -1,7 +1,7 @@
-//! Decoding of operation records of all formats: opcode, operands and data of versions up to 2, and of versions 3 and
-//! 4.
+//! Decoding of the operation records of all formats: opcode, operands and data, of versions up to 2 and of versions 3
+//! and 4.
 //!
-//! This is the hot path of reading: a valid operation causes no allocation, except for sums.
+//! This is a hot path: a valid operation causes no allocation, except for sums.
 
 use super::place::Field;
 use alir_core::ir::{BinaryBits, Op, TableId, Term, UnaryBits, ValueId};
@@ -17,7 +17,7 @@ pub(super) enum Era {
     Two,
 }
 
-/// Operands, in the order of [`Op::for_each_operand`], that an old opcode negates before it uses them.
+/// Bit mask of the operands, in the order of [`Op::for_each_operand`], that an old opcode negates before it uses them.
 pub(super) type Negated = u8;
 
 /// Receiver of the problems of a record.
@@ -107,8 +107,9 @@ fn sum(r: &mut impl Report, addr: &[i64], data: &[i64]) -> Option<Op> {
     (terms.len() == addr.len()).then(|| Op::Sum { terms: terms.into() })
 }
 
-/// Decodes a record of version 2 or older: returns the operation (the base of a lookup is zero) and the operands that
-/// it negates first. `frac` is the number of fractional bits of the result, which is the unit of an old constant.
+/// Decodes a record of version 2 or older. Returns the operation (with a base of zero for a lookup) and the operands
+/// that the operation negates first. `frac` is the number of fractional bits of the result, which determines the unit
+/// of an old constant.
 pub(super) fn op_v2(
     r: &mut impl Report,
     era: Era,
@@ -117,7 +118,7 @@ pub(super) fn op_v2(
     data: i64,
     frac: i32,
 ) -> Option<(Op, Negated)> {
-    // The two halves, each signed.
+    // The low and the high half, each signed.
     let (low, high) = (data as i32, (data >> 32) as i32);
     let a = |r: &mut _| operand(r, Field::Id0, ids[0]);
     let b = |r: &mut _| operand(r, Field::Id1, ids[1]);
@@ -187,7 +188,7 @@ fn unknown_opcode<T>(r: &mut impl Report, opcode: i64, help: &str) -> Option<T> 
     None
 }
 
-/// Converts an index to an operand. The checks of the model ensure that it is an earlier operation.
+/// Converts an index to an operand. The checks of the model ensure that it refers to an earlier operation.
 fn operand(r: &mut impl Report, at: Field, index: i64) -> Option<ValueId> {
     if index < 0 {
         let help = "give the index of an earlier operation".into();

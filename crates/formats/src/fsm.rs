@@ -1,8 +1,8 @@
 //! Parser and writer of stateful designs: the `ALIRFSM` JSON of `docs/fsm.md`.
 //!
 //! The file repeats all properties of a signal at each mention. The parser collects each signal once, by name, and
-//! checks its other mentions against the first. Blocks are programs of version 4 and are parsed like model files; the
-//! places in their messages are prefixed with `fsm.logic["name"]`.
+//! checks its other mentions against the first mention. Blocks are programs of version 4 and are parsed like model
+//! files; the places in their messages are prefixed with `fsm.logic["name"]`.
 
 use super::{Format, source::Source};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
@@ -44,8 +44,8 @@ struct Conn {
     alt_src: Option<Mention>,
 }
 
-/// A mention of a signal as the file has it:
-/// `[name, exposed, types, rst_if, rst_to, reg, schedule, mode, attrs, view, dynamic_bias]`.
+/// A mention of a signal, as it is written in the file: `[name, exposed, types, rst_if, rst_to, reg, schedule, mode,
+/// attrs, view, dynamic_bias]`.
 #[derive(Deserialize)]
 #[serde(rename = "Mention")]
 struct MentionFields(
@@ -76,7 +76,7 @@ struct Mention {
     reset_to: Option<Vec<f64>>,
     is_register: bool,
     schedule: Option<(Vec<i64>, i64)>,
-    /// Range of mentioned elements: first, and one after the last.
+    /// Range of mentioned elements: the first, and the index after the last.
     view: (usize, usize),
     /// Signal that selects the elements at run time, and elements per step of its value.
     dynamic: Option<(Box<Mention>, usize)>,
@@ -90,7 +90,7 @@ impl From<MentionFields> for Mention {
     }
 }
 
-/// A boolean that some writers write as 0 or 1.
+/// A boolean that some tools write as 0 or 1.
 #[derive(Deserialize, Clone, Copy, PartialEq)]
 #[serde(untagged)]
 enum Flag {
@@ -136,7 +136,7 @@ pub fn read_machine(reader: impl Read, limits: &Limits) -> Result<Machine, Diagn
 ///
 /// # Errors
 /// If the format cannot represent a part of the design: an initial value that is not a double, a signal with the name
-/// of a block's port, a reset by a long chain of registers, a number of a block.
+/// of a block's port, a reset through a long chain of registers, or a number in a block.
 pub fn machine_json(machine: &Machine) -> Result<Vec<u8>, String> {
     #[derive(Serialize)]
     struct Whole<'a> {
@@ -239,7 +239,7 @@ const FIRST_AHEAD: usize = 1 << 9;
 /// bytes, which the caller has to parse again.
 ///
 /// # Errors
-/// Those of the reader.
+/// Errors of the reader.
 pub fn look_ahead(reader: &mut impl Read) -> io::Result<(bool, Vec<u8>)> {
     let head = head(reader)?;
     Ok((is_machine(&head), head))
@@ -248,20 +248,20 @@ pub fn look_ahead(reader: &mut impl Read) -> io::Result<(bool, Vec<u8>)> {
 /// Reads the first bytes of a file, without decompression: enough to recognise its format.
 ///
 /// # Errors
-/// Those of the reader.
+/// Errors of the reader.
 pub fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     reader.take(AHEAD as u64).read_to_end(&mut head)?;
     Ok(head)
 }
 
-/// Decompresses the first bytes of a file if they are gzip, as far as they go and up to as many as [`head`] reads.
+/// Decompresses the first bytes of a file if they are gzip, up to the number of bytes that [`head`] reads.
 pub fn unpacked(head: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     unpacked_until(head, AHEAD)
 }
 
-/// Returns `true` if the first byte of a file, after white space and decompression, begins a JSON object or array. It
-/// decompresses less than [`unpacked`], which would take as long as parsing the smallest models.
+/// Returns `true` if the first byte of a file, after decompression and white space, begins a JSON object or array. This
+/// function decompresses fewer bytes than [`unpacked`], which would take as long as parsing the smallest models.
 pub fn begins_json(head: &[u8]) -> bool {
     let text = unpacked_until(head, FIRST_AHEAD);
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
@@ -273,7 +273,7 @@ fn unpacked_until(head: &[u8], end: usize) -> std::borrow::Cow<'_, [u8]> {
         return head.into();
     }
     let mut text = Vec::new();
-    // `head` ends within the compressed data: the error at its end is expected.
+    // `head` ends within the compressed data, so the error at its end is expected.
     let _ = flate2::bufread::MultiGzDecoder::new(head).take(end as u64).read_to_end(&mut text);
     text.into()
 }
@@ -283,7 +283,7 @@ pub fn is_machine(head: &[u8]) -> bool {
     if !head.starts_with(&[0x1f, 0x8b]) {
         return shows_machine(head) == Some(true);
     }
-    // Decompression takes time, and nearly always the first few bytes decide: decompress only few at first.
+    // Decompression takes time, and the first few bytes nearly always decide, so only these are decompressed first.
     let mut text = Vec::with_capacity(FIRST_AHEAD);
     let mut packed = flate2::bufread::MultiGzDecoder::new(head);
     let mut verdict = None;
@@ -302,8 +302,8 @@ pub fn is_machine(head: &[u8]) -> bool {
     verdict == Some(true)
 }
 
-/// Returns `true` if a JSON object is a stateful design. Its first decisive top-level key decides: `fsm`, `meta` with
-/// its value, or, at the very beginning, `model`. Returns `None` if the input ends before one.
+/// Returns `true` if a JSON object is a stateful design. The first decisive top-level key decides: `fsm`, `meta` with
+/// its value, or, as the very first key, `model`. Returns `None` if the input ends before such a key.
 fn shows_machine(text: &[u8]) -> Option<bool> {
     let (mut depth, mut at) = (0u32, 0);
     let mut key: &[u8] = b"";
@@ -423,7 +423,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Parses a block's program as a model file; `None` if that reports a problem.
+    /// Parses a block's program as a model file; `None` if the parser reports a problem.
     fn block(&mut self, name: &str, payload: &RawValue) -> Option<Model> {
         let text = format!("{{\"meta\":\"ALIRModel\",\"spec_version\":4,\"model\":{}}}", payload.get());
         match super::read(text.as_bytes(), self.limits, Some(Format::Alir)) {
@@ -494,7 +494,8 @@ impl Collector<'_> {
         self.known.insert(name.to_owned(), (id, first.clone()));
     }
 
-    /// Returns the reset values as raw integer values; reports one that is not a multiple of its element's step.
+    /// Returns the raw integer values of the reset values; reports a value that is not a multiple of its element's
+    /// step.
     fn reset_codes(&mut self, first: &Mention, elements: &[Kif], site: &Place) -> Result<Option<Vec<BigInt>>, ()> {
         let Some(values) = &first.reset_to else { return Ok(None) };
         let mut codes = Vec::with_capacity(values.len());
@@ -512,7 +513,7 @@ impl Collector<'_> {
         Ok(Some(codes))
     }
 
-    /// Converts a mention to an access; `None` if its signal, or that of its index, was rejected.
+    /// Converts a mention to an access; `None` if its signal, or the signal of its index, was rejected.
     fn access(&mut self, mention: &Mention) -> Option<Access> {
         let signal = self.known.get(&mention.name)?.0;
         let dynamic = match &mention.dynamic {
@@ -524,7 +525,7 @@ impl Collector<'_> {
 }
 
 impl Conn {
-    /// Returns all mentions of the connection, also those of resets and indices, and `true` for the driven one.
+    /// Returns all mentions of the connection, including those of resets and indices, with `true` for the driven one.
     fn mentions(&self) -> Vec<(&Mention, bool)> {
         let mut found = Vec::new();
         let mut stack = vec![(&self.src, false), (&self.dst, true)];
@@ -539,7 +540,7 @@ impl Conn {
 }
 
 impl Mention {
-    /// Returns `true` if both mentions have the same properties of the signal; view, index and direction may differ.
+    /// Returns `true` if both mentions state the same properties of the signal; view, index and direction may differ.
     fn is_same_signal(&self, other: &Mention) -> bool {
         let reset = |mention: &Mention| mention.reset_if.as_ref().map(|reset| (reset.name.clone(), reset.view));
         self.is_exposed == other.is_exposed
@@ -551,7 +552,7 @@ impl Mention {
     }
 }
 
-/// Returns `value * 2^frac`; `None` if it is no integer.
+/// Returns `value * 2^frac`; `None` if the product is not an integer.
 fn exact_code(value: f64, frac: i32) -> Option<BigInt> {
     if !value.is_finite() {
         return None;
@@ -608,7 +609,7 @@ mod tests {
             assert_eq!(look_ahead(&mut &text[..]).unwrap(), (is, text.to_vec()), "{text_shown}");
             assert_eq!(look_ahead(&mut &gzip(text)[..]).unwrap().0, is, "{text_shown}");
         }
-        // Decompression in two steps gives the same result wherever the first step ends.
+        // Decompression in two steps gives the same result for every length of the first step.
         for filler in FIRST_AHEAD - 40..FIRST_AHEAD + 3 {
             for (end, is) in [(r#""meta":"ALIRFSM"}"#, true), (r#""meta":"ALIRFSN"}"#, false), (r#""fsm":{}}"#, true)] {
                 let text = format!("{{\"x\":\"{}\",{end}", "-".repeat(filler));

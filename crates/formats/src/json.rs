@@ -6,7 +6,7 @@
 //! calls [`Json::skip`] after an invalid value.
 //!
 //! The parser accepts exactly RFC 8259, and a leading byte order mark. Skipped strings are not checked to be UTF-8.
-//! `NaN` and `Infinity`, which some writers emit, are recognised as [`Kind::NonFinite`], for a specific error message;
+//! `NaN` and `Infinity`, which some tools write, are recognised as [`Kind::NonFinite`], for a specific error message;
 //! they are never valid.
 
 use super::source::{Source, Stop};
@@ -16,13 +16,13 @@ use std::io::Read;
 /// Number of bytes that are requested from the source at a time.
 const CHUNK: usize = 1 << 16;
 
-/// Longest number that is read, in characters. A type of 65,536 bits needs 19,729 digits.
+/// Maximum length of a number, in characters. A type of 65,536 bits needs 19,729 digits.
 const MAX_NUMBER: usize = 1 << 17;
 
-/// Deepest nesting of a skipped value. A model needs six levels.
+/// Maximum nesting of a skipped value. A model needs six levels.
 const MAX_DEPTH: usize = 256;
 
-/// Kind of the next value, by its first byte.
+/// Kind of the next value, recognised by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Object,
@@ -55,13 +55,13 @@ impl Kind {
 pub(super) struct Number<'a> {
     /// Sign, digits, fraction and exponent; ASCII.
     bytes: &'a [u8],
-    /// `true` if there is neither a fraction nor an exponent.
+    /// `true` if the number has neither a fraction nor an exponent.
     pub(super) is_integer: bool,
-    /// Value of a number `±mantissa * 10^-places` with at most 18 digits, as nearly all numbers are.
+    /// Value of a number `±mantissa * 10^-places` with at most 18 digits; `None` for other numbers, which are rare.
     pub(super) short: Option<Short>,
 }
 
-/// The value of a number with few digits and no exponent.
+/// Value of a number with few digits and no exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Short {
     pub(super) negative: bool,
@@ -88,15 +88,15 @@ impl Number<'_> {
 /// A parser, positioned before a token.
 pub(super) struct Json<R: Read> {
     source: Source<R>,
-    /// Bytes `pos..end` of `buf` are read ahead.
+    /// Buffer; bytes `pos..end` are read ahead.
     buf: Vec<u8>,
     pos: usize,
     end: usize,
     /// Offset of `buf[0]` in the decompressed file.
     base: u64,
-    /// Line of `pos`, from 1. Newlines are white space: no token contains one.
+    /// Line of `pos`, from 1. Newlines occur only between tokens, as white space.
     line: u64,
-    /// Offset of the first byte of that line.
+    /// Offset of the first byte of line `line`.
     line_start: u64,
 }
 
@@ -104,10 +104,10 @@ impl<R: Read> Json<R> {
     /// Creates a parser before the first token of `source`.
     ///
     /// # Errors
-    /// Those of the source; `E0106` if it is empty.
+    /// Errors of the source; `E0106` if it is empty.
     pub(super) fn new(source: Source<R>) -> Result<Json<R>, Stop> {
         let mut json = Json { source, buf: vec![0; CHUNK], pos: 0, end: 0, base: 0, line: 1, line_start: 0 };
-        // The name of the first member of a zip archive shows the kind of the file.
+        // The kind of a zip archive is detected by the name of its first member, which 80 bytes contain.
         while json.end < 80 && json.more()? {}
         if let Some(problem) = alir_core::diag::utf16(&json.buf[..json.end]) {
             return Err(Box::new(problem));
@@ -129,11 +129,11 @@ impl<R: Read> Json<R> {
         &self.buf[self.pos..self.end]
     }
 
-    /// Returns `true` if the next value starts with `n` opening brackets in a row. White space between them is passed
-    /// over up to a bound; nothing is consumed.
+    /// Returns `true` if the next value starts with `n` opening brackets in a row. White space between the brackets is
+    /// allowed, up to a bound; nothing is consumed.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Errors of the source.
     pub(super) fn opens_arrays(&mut self, n: usize) -> Result<bool, Stop> {
         const MOST: usize = 4096;
         let (mut seen, mut k) = (0, 0);
@@ -155,7 +155,7 @@ impl<R: Read> Json<R> {
         self.pos += bytes;
     }
 
-    /// Position of the parser.
+    /// Returns the position of the parser.
     pub(super) fn place(&self) -> Place {
         let offset = self.base + self.pos as u64;
         Place::Line { line: self.line, column: offset - self.line_start + 1 }
@@ -223,10 +223,10 @@ impl<R: Read> Json<R> {
         Ok(Some(key))
     }
 
-    /// Reads a number; the next value must be one.
+    /// Reads a number; the next value must be a number.
     ///
     /// # Errors
-    /// `E0110`, `E0111`, `E0141` for one of more than 131,072 characters.
+    /// `E0110`, `E0111`, `E0141` for a number of more than 131,072 characters.
     pub(super) fn number(&mut self) -> Result<Number<'_>, Stop> {
         if let Some((length, is_integer, short)) = short_number(&self.buf[self.pos..self.end]) {
             let from = self.pos;
@@ -236,7 +236,7 @@ impl<R: Read> Json<R> {
         self.any_number()
     }
 
-    /// Reads any number byte by byte, also one that extends beyond the buffer.
+    /// Reads any number byte by byte, including a number that extends beyond the buffer.
     fn any_number(&mut self) -> Result<Number<'_>, Stop> {
         let mut at = self.pos;
         let mut is_integer = true;
@@ -269,7 +269,7 @@ impl<R: Read> Json<R> {
         Ok(Number { bytes: &self.buf[from..at], is_integer, short: None })
     }
 
-    /// Reads a string; the next value must be one.
+    /// Reads a string; the next value must be a string.
     ///
     /// # Errors
     /// `E0110`, `E0111`.
@@ -279,7 +279,7 @@ impl<R: Read> Json<R> {
         String::from_utf8(bytes).map_err(|_| self.syntax("the string before this is not valid UTF-8"))
     }
 
-    /// Reads `true` or `false`; the next value must be one.
+    /// Reads `true` or `false`; the next value must be a boolean.
     ///
     /// # Errors
     /// `E0110`, `E0111`.
@@ -336,7 +336,7 @@ impl<R: Read> Json<R> {
     /// Checks that only white space follows.
     ///
     /// # Errors
-    /// `E0112`, and those of the source (a gzip checksum is checked only at its end).
+    /// `E0112`, and errors of the source (a gzip checksum is checked only at the end of its member).
     pub(super) fn finish(&mut self) -> Result<(), Stop> {
         if self.next_byte()?.is_none() {
             return Ok(());
@@ -565,7 +565,8 @@ impl<R: Read> Json<R> {
         Ok(())
     }
 
-    /// Reads more after the buffered bytes, after moving these to the front; `false` at the end of the file.
+    /// Reads more bytes after the buffered ones, which are first moved to the front; returns `false` at the end of the
+    /// file.
     #[cold]
     fn more(&mut self) -> Result<bool, Stop> {
         self.buf.copy_within(self.pos..self.end, 0);
@@ -573,7 +574,7 @@ impl<R: Read> Json<R> {
         self.end -= self.pos;
         self.pos = 0;
         if self.end == self.buf.len() {
-            // Only a long number fills the buffer, and those are bounded.
+            // Only a long number fills the buffer, and the length of numbers is bounded.
             self.buf.resize(2 * self.end, 0);
         }
         let n = self.source.read(&mut self.buf[self.end..])?;
@@ -582,11 +583,12 @@ impl<R: Read> Json<R> {
     }
 }
 
-/// Reads a number that ends inside `bytes`, has at most 18 digits and no exponent: returns its length, `true` for an
-/// integer, and its value. `None` for all other text, valid or not.
+/// Reads a number that ends inside `bytes`, and has at most 18 digits and no exponent. Returns the number's length,
+/// `true` for an integer, and the number's value. Returns `None` for any other input, valid or not.
 #[inline]
 pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
-    /// Adds the digits from `at` on; returns their end, and the byte there.
+    /// Appends the digits that start at `at` to `mantissa`. Returns the position after the digits, and the byte at that
+    /// position.
     #[inline]
     fn digits(bytes: &[u8], mut at: usize, mantissa: &mut i64) -> Option<(usize, u8)> {
         loop {
@@ -619,7 +621,7 @@ pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
     Some((at, is_integer, Short { negative, mantissa, places: places as u8 }))
 }
 
-/// Returns a byte of a file for a message.
+/// Formats a byte of a file for a message.
 fn shown(byte: u8) -> String {
     if byte.is_ascii_graphic() { format!("'{}'", byte as char) } else { format!("byte 0x{byte:02x}") }
 }
@@ -642,7 +644,7 @@ mod tests {
     fn every_kind_of_value_is_skipped() {
         let text = br#" {"a": [1, -2.5e-3, true, false, null, "x\"\u00e9\ud83d\ude00", {}, []], "b": {"c": 0}} "#;
         skipped(text).unwrap();
-        // Values of some writers that are not JSON, and are skipped after an error message.
+        // Some tools write these values, which are not JSON; they are skipped after an error message.
         skipped(b"[NaN, Infinity, -Infinity]").unwrap();
     }
 
@@ -699,7 +701,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_spelling_across_buffers() {
-        // A number is complete for every length of the text before it.
+        // A number is complete for any length of the input before it.
         let long = "9".repeat(100);
         for gap in CHUNK - 105..CHUNK + 3 {
             let text = format!("[{}{long},1.5e3]", " ".repeat(gap));

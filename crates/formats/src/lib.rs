@@ -1,9 +1,9 @@
-//! Model files: recognising, reading and writing them.
+//! Model files: format detection, reading and writing.
 //!
-//! Reading is streaming and bounded by [`Limits`]: no file, however hostile, makes it panic, hang, or take more memory
-//! than a small multiple of [`Limits::max_bytes`]. What a program means is checked by [`alir_core::ir`]; this module
-//! adds what a *file* can get wrong, and the places. All problems of a file are collected, up to
-//! [`Limits::max_problems`].
+//! Reading is streaming and bounded by [`Limits`]: a hostile file causes neither a panic nor an endless loop, nor more
+//! memory than a small multiple of [`Limits::max_bytes`]. [`alir_core::ir`] checks the semantic rules of a program;
+//! this module adds the rules of *files*, and the places of problems in a file. All problems of a file are collected,
+//! up to [`Limits::max_problems`].
 //!
 //! ```
 //! use alir_core::ir::Limits;
@@ -42,26 +42,26 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// A file format that can be read. gzip around any of them is recognised automatically.
+/// File format that can be read. gzip compression of any format is detected automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// ALIR JSON, versions 2 to 4; `DAISModel` too.
+    /// ALIR JSON, versions 2 to 4, including `DAISModel` files.
     Alir,
-    /// DAIS JSON without a header, opcodes as before version 2; also the stages of a pipeline.
+    /// DAIS JSON without a header, with the opcodes from before version 2, including the stages of a pipeline.
     Dais,
     /// Byte code with the opcodes of version 2.
     Dais2,
-    /// 32-bit words after a header of six: DAIS 0 and 1, byte code of ALIR 2.
+    /// 32-bit words after a header of six words: DAIS 0 and 1, byte code of ALIR 2.
     Words,
-    /// 32-bit words after a header of three: DAIS before version 0.
+    /// 32-bit words after a header of three words: DAIS before version 0.
     Words3,
-    /// Either of the two, recognised by the length of the file.
+    /// [`Format::Words`] or [`Format::Words3`], recognised by the length of the file.
     AnyWords,
     /// Byte code of ALIR 3 and 4.
     Bytecode,
 }
 
-/// A form that a model can be written in.
+/// Format that a model can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// ALIR JSON, version 2.
@@ -79,34 +79,34 @@ pub enum Target {
 }
 
 impl Target {
-    /// Returns `true` if it is text, which has intervals, latencies and costs.
+    /// Returns `true` if the format is JSON, which has intervals, latencies and costs.
     fn is_json(self) -> bool {
         matches!(self, Target::Alir2 | Target::Alir3 | Target::Alir4)
     }
 
-    /// Returns `true` if it has types only: no intervals, latencies and costs.
+    /// Returns `true` if the format is byte code, which has types but no intervals, latencies and costs.
     pub fn is_byte_code(self) -> bool {
         matches!(self, Target::Bytecode2 | Target::Bytecode4 | Target::Dais1)
     }
 
-    /// Returns `true` if it has sums of more than two terms.
+    /// Returns `true` if the format has sums of more than two terms.
     fn has_sums(self) -> bool {
         !matches!(self, Target::Alir2 | Target::Bytecode2 | Target::Dais1)
     }
 
-    /// Returns `true` if a quantise may shift.
+    /// Returns `true` if a quantise operation of the format may shift.
     fn has_relative_shift(self) -> bool {
         self.has_sums() && self != Target::Alir3
     }
 }
 
-/// A model that a form can say, ready to be written. Read back it is the same program with the same ports: equal where
-/// the form has every operation, else rewritten to operations that it has, bit for bit the same. Byte code keeps types
-/// and no intervals, latencies and costs.
+/// A model that a format can represent, ready to be written. The file reads back as an equivalent program with the same
+/// ports: equal if the format has every operation, otherwise rewritten to bit-exact operations of the format. Byte code
+/// keeps types, but no intervals, latencies and costs.
 #[derive(Clone, Debug)]
 pub struct Prepared<'m> {
     model: Cow<'m, Model>,
-    /// Index of each value of the model, if that is not its own.
+    /// Value of the written program for each value of the model; `None` if the indices are equal.
     places: Option<Vec<ValueId>>,
     target: Target,
 }
@@ -129,7 +129,7 @@ impl Prepared<'_> {
     /// Writes the model without compression.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self.target {
             Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::write(&self.model, self.target, out),
@@ -137,29 +137,29 @@ impl Prepared<'_> {
             Target::Bytecode4 => bytecode::write_bytes(&self.model, out),
         }
     }
-    /// Returns the program that is written.
+    /// Returns the program that is written, after rewriting.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// Returns the operation of the written program that has the value of an operation of the model.
+    /// Returns the operation of the written program that computes the value of an operation of the model.
     pub fn place_of(&self, value: ValueId) -> ValueId {
         self.places.as_ref().map_or(value, |places| places[value.index()])
     }
 
-    /// Writes the model, gzipped. The bytes depend on nothing but the model.
+    /// Writes the model, compressed by gzip. The bytes depend only on the model.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write_gzip(&self, out: &mut dyn Write) -> io::Result<()> {
         gzip(out, |encoder| self.write(encoder))
     }
 }
 
-/// Writes through gzip, without name and time.
+/// Compresses the output of `write` by gzip, without name and time in the header.
 ///
 /// # Errors
-/// Those of `out` and `write`.
+/// Errors of `out` and `write`.
 pub fn gzip(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
     write(&mut encoder)?;
@@ -167,10 +167,10 @@ pub fn gzip(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// Writes to a file of this name, through gzip if the name ends in `.gz`.
+/// Writes the contents for a file of this name: compressed by gzip if the name ends in `.gz`.
 ///
 /// # Errors
-/// Those of `out` and `write`.
+/// Errors of `out` and `write`.
 pub fn write_named(
     path: &Path,
     out: &mut dyn Write,
@@ -197,13 +197,13 @@ pub struct Recognised {
     pub model: Model,
     /// Notes about unusual properties of the file.
     pub notes: Diagnostics,
-    /// Form of the file, for people: `ALIR JSON, version 4, gzip`.
+    /// Name of the format for messages: `ALIR JSON, version 4, gzip`.
     pub form: String,
-    /// The stages of a pipeline; none of other files.
+    /// Stages of a pipeline; empty for other files.
     pub layers: Layers,
 }
 
-/// Like [`read`], with more about the file.
+/// Like [`read`], with the format and the stages of the file.
 ///
 /// # Errors
 /// As [`read`].
@@ -256,7 +256,7 @@ fn read_into(
         let problem = Diagnostic::error("E0120", Place::Whole, message);
         return Err(problem.with_help("leave out --format to detect the format").into());
     }
-    // White space may have hidden the first bracket.
+    // The first bracket may follow white space.
     let frame = frame.or_else(|| match json.ahead().first() {
         Some(b'{') => Some(Frame::Object),
         Some(b'[') => Some(Frame::Bare(Era::Old)),
@@ -265,7 +265,7 @@ fn read_into(
     match frame {
         Some(frame) => {
             let (model, mut notes) = alir::read(json, limits, frame, form, layers)?;
-            // The note is about a file that states no version.
+            // The note applies only to a file that states no version.
             if is_stated {
                 notes.0.retain(|note| note.code != "N0103");
             }
@@ -275,10 +275,10 @@ fn read_into(
     }
 }
 
-/// Returns all bytes of a file, unpacked, and whether they were packed.
+/// Returns all bytes of a file, decompressed, and `true` if the file was compressed.
 ///
 /// # Errors
-/// Errors of the reader and of gzip, and the error that there are more than `max_bytes`.
+/// Errors of the reader and of gzip, and the error that the file has more than `max_bytes`.
 pub fn read_bytes(reader: impl Read, max_bytes: u64) -> Result<(Vec<u8>, bool), Diagnostics> {
     let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
     let mut source = Source::new(reader, max_bytes).map_err(fatal)?;
@@ -286,7 +286,7 @@ pub fn read_bytes(reader: impl Read, max_bytes: u64) -> Result<(Vec<u8>, bool), 
     Ok((source.read_to_end().map_err(fatal)?, is_gzip))
 }
 
-/// [`read`] from a path, where `-` is stdin.
+/// Like [`read`] for a path, where `-` is standard input.
 ///
 /// # Errors
 /// Every problem of the file; `E0001` if it cannot be opened.
@@ -326,16 +326,16 @@ pub fn open(path: &Path) -> Result<File, Diagnostics> {
     Ok(file)
 }
 
-/// The format that the first bytes (decompressed) show; eight are enough. Text that starts with white space or a byte
-/// order mark shows none here.
+/// Returns the format that the first decompressed bytes show; eight bytes are enough. Returns `None` for JSON after
+/// white space or a byte order mark.
 pub fn detect(bytes: &[u8]) -> Option<Format> {
     match bytes {
-        // The reader of text reports UTF-16.
+        // The JSON parser reports UTF-16.
         _ if utf16(bytes).is_some() => None,
         _ if bytes.starts_with(bytecode::MAGIC) => Some(Format::Bytecode),
         [0x1f, 0x8b, ..] => None,
         _ if framework_file(bytes).is_some() => None,
-        // No text starts with a NUL byte in four, every 32-bit number below 2^24 does.
+        // Text never has a NUL byte among the first four bytes; a 32-bit number below 2^24 always has one.
         [a, b, c, d, ..] if [a, b, c, d].contains(&&0) => Some(Format::AnyWords),
         [b'{', ..] => Some(Format::Alir),
         [b'[', ..] => Some(Format::Dais),
@@ -343,7 +343,7 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     }
 }
 
-/// Returns the hardware language that the beginning of a file shows.
+/// Returns the hardware description language that the beginning of a file shows; `None` for other files.
 fn shows_hdl(bytes: &[u8]) -> Option<&'static str> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 12)]);
     let code = |line: &&str| !line.is_empty() && !line.starts_with("//") && !line.starts_with("--");
@@ -364,7 +364,8 @@ pub fn shows_model(head: &[u8]) -> bool {
     known || is_machine(&head) || head.starts_with(b"\x93NUMPY")
 }
 
-/// Recognises a file of a machine-learning framework: returns its kind, and how to convert it to a model.
+/// Detects a file of a machine-learning framework. Returns its kind and how to convert it to a model; `None` for other
+/// files.
 fn framework_file(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const KERAS: &str = "train it with HGQ2 quantisers and save alkaid's trace: alkaid.trace.FixedVariableArrayInput, \
                          trace_model, comb_trace, then CombLogic.save; or hls4ml's backend Alir2hdl (docs/hls4ml.md)";
@@ -373,7 +374,7 @@ fn framework_file(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const TFLITE: &str = "convert it to QONNX, with quantisers for all types, and give that file";
     match bytes {
         [b'P', b'K', 3, 4, rest @ ..] => {
-            // The name of the first member follows the fixed part of its header, of 30 bytes.
+            // The name of the first member follows its fixed header of 30 bytes.
             let length = usize::from(*rest.get(22)?) + 256 * usize::from(*rest.get(23)?);
             let name = rest.get(26..)?;
             let name = std::str::from_utf8(&name[..length.min(name.len())]).ok()?;
@@ -390,7 +391,7 @@ fn framework_file(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Returns the error for a file that is no model: what the file seems to be, and which formats can be read.
+/// Returns the error for a file that is not a model, with the detected kind of the file and the supported formats.
 fn unknown(bytes: &[u8]) -> Diagnostic {
     if let Some((kind, help)) = framework_file(bytes) {
         let message = format!("not a model file: it looks like {kind}");
@@ -400,7 +401,7 @@ fn unknown(bytes: &[u8]) -> Diagnostic {
         return Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {language}"))
             .with_help("the model comes first; `alir2hdl prove MODEL FILE` compares a model with Verilog or VHDL");
     }
-    // As many bytes as were examined in any case, however the file arrives.
+    // Only as many bytes as were examined in any case, however the data arrives.
     let shown = &bytes[..bytes.len().min(8)];
     let what = match bytes {
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "it looks like a NumPy array".to_owned(),

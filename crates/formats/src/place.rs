@@ -3,7 +3,7 @@
 use alir_core::ir::{Part, Site};
 use std::fmt;
 
-/// Layout of a record, which follows from its length, not from the file's version.
+/// Layout of a record, which follows from the length of the record, not from the version of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// `[id0, id1, opcode, data, qint, latency, cost]`.
@@ -80,7 +80,7 @@ impl fmt::Display for At {
     }
 }
 
-/// Returns the place of a problem that the checks of the model report, given the layout of each record.
+/// Returns the place of a problem that the checks of the model report; `layout` returns the layout of each record.
 pub(super) fn site_place(site: Site, layout: impl Fn(usize) -> Layout) -> At {
     match site {
         Site::Model => At::Model,

@@ -1,8 +1,8 @@
-//! Rewrites a program for a version that lacks some of its operations; what exists in memory only becomes explicit.
+//! Rewrites a program for a format version that lacks some of its operations or information.
 //!
-//! Every rewrite keeps each output bit for every bit pattern of the inputs, also those outside the intervals: values
-//! that are put in between have types that hold whatever their operands' *types* allow. The whole delay of an operation
-//! that becomes several stays on the last of them.
+//! Every rewrite keeps each output bit for every bit pattern of the inputs, including patterns outside the declared
+//! intervals: the types of inserted values hold all values that the *types* of their operands allow. If an operation
+//! becomes several, the last of them has the whole delay.
 
 use super::Target;
 use super::alir::spelling;
@@ -15,10 +15,11 @@ use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// A program that the target can say, and that a reader gives the types of `model`.
+/// Returns an equivalent program that the target can represent, and from which a parser derives the port types of
+/// `model`.
 ///
 /// # Errors
-/// What cannot be said (`E1102`, `E1103`).
+/// Operations that cannot be represented (`E1102`, `E1103`).
 pub(super) fn rewrite(model: &Model, target: Target) -> Result<Rewritten<'_>, Diagnostic> {
     if target.is_byte_code() {
         let model = widened(model);
@@ -33,11 +34,12 @@ pub(super) fn rewrite(model: &Model, target: Target) -> Result<Rewritten<'_>, Di
     })
 }
 
-/// A program, and where it has the value of each operation of the one that it was rewritten from: if that is not its
-/// own place.
+/// A program and, for each operation of the original program, the value that it has become; `None` if the indices are
+/// equal.
 pub(super) type Rewritten<'m> = (Cow<'m, Model>, Option<Vec<ValueId>>);
 
-/// The program rewritten, and where it has each value; `None` if the target can say it as it is.
+/// Returns the rewritten program and the new value of each operation; `None` if the target can represent the program as
+/// it is.
 fn in_operations_of(target: Target, model: &Model) -> Result<Option<(Model, Vec<ValueId>)>, Diagnostic> {
     let sayable = model.nodes().iter().all(|node| is_sayable(model, node, target));
     if sayable && ports_follow(model) {
@@ -78,7 +80,7 @@ fn is_sayable(model: &Model, node: &Node, target: Target) -> bool {
             Target::Dais1 => in_own_step(value, *shift, node).is_some(),
             _ => true,
         },
-        // Byte code and the compact form state where the table starts.
+        // Byte code and the compact form state the start of the table.
         Op::Lookup { x, base, .. } => !target.is_json() || model.node(*x).interval.min == *base,
         _ => true,
     }
@@ -88,7 +90,8 @@ fn fits_i32(value: &Code) -> bool {
     value.to_i64().is_some_and(|v| i32::try_from(v).is_ok())
 }
 
-/// The constant without trailing zeros, if that makes it fit 32 bits and keeps the shift within the readers' limit.
+/// Returns the constant without trailing zeros; `None` if it still exceeds 32 bits or the shift exceeds the limit of
+/// parsers.
 fn shortened(value: &Code, shift: i32) -> Option<(Code, i32)> {
     let value = value.to_i64()?;
     let zeros = value.trailing_zeros();
@@ -97,7 +100,7 @@ fn shortened(value: &Code, shift: i32) -> Option<(Code, i32)> {
     (shift.unsigned_abs() <= Limits::default().max_shift).then(|| (Code::from(i64::from(short)), shift))
 }
 
-/// Returns `true` if a reader of the bare program derives the port types that the model has.
+/// Returns `true` if a parser of the bare program derives the port types of the model.
 fn ports_follow(model: &Model) -> bool {
     let (inputs, outputs) = model.derived_ports();
     inputs == model.input_kifs()
@@ -108,9 +111,9 @@ struct Rewriter<'m> {
     model: &'m Model,
     target: Target,
     builder: Builder,
-    /// The new value of each old one.
+    /// New value of each original value.
     map: Vec<ValueId>,
-    /// Tables with zeros in front.
+    /// Tables with prepended zeros, by original table and number of zeros.
     padded: FxHashMap<(TableId, u64), TableId>,
 }
 
@@ -132,7 +135,7 @@ impl Rewriter<'_> {
                 self.builder.push(Node { op: Op::AddConst { x, value, shift }, ..node.clone() })
             }
             Op::AddConst { x, value, shift } => {
-                // The constant as an integer: its bounds then have an exact spelling at any length.
+                // The constant is an integer, so its bounds have an exact representation at any length.
                 let interval = Interval::new(value.clone(), value.clone(), 0);
                 let b = self.between(Op::Const { value }, interval, self.latency(x));
                 self.builder.push(Node { op: Op::Add { a: x, b, shift: -shift }, ..node.clone() })
@@ -153,7 +156,7 @@ impl Rewriter<'_> {
         self.builder.nodes()[v.index()].interval.kif()
     }
 
-    /// A value that costs nothing and is there when its operands are.
+    /// Appends a value without cost, which is ready at `latency`, when its operands are.
     fn between(&mut self, op: Op, interval: Interval, latency: f64) -> ValueId {
         let origin = self.builder.nodes().len() as u32;
         self.builder.push(Node { op, interval, latency, cost: 0.0, origin })
@@ -163,7 +166,7 @@ impl Rewriter<'_> {
         self.between(Op::Const { value: Code::ZERO }, Interval::new(0, 0, 0), latency)
     }
 
-    /// `x * 2^shift`, whatever bits `x` has: zero plus it.
+    /// Appends `x * 2^shift` for any bits of `x`, as the sum of zero and the shifted `x`.
     fn shifted(&mut self, x: ValueId, shift: i32) -> ValueId {
         let latency = self.latency(x);
         let interval = spellable(Interval::full(self.kif(x)).scaled(shift));
@@ -171,17 +174,17 @@ impl Rewriter<'_> {
         self.between(Op::Add { a, b: x, shift }, interval, latency)
     }
 
-    /// A sum of many terms as a chain of sums of two, exact until the last.
+    /// Appends a sum of many terms as a chain of sums of two, of which all but the last are exact.
     fn sum(&mut self, node: &Node, terms: &[Term]) -> ValueId {
-        // Terms without bits stay: they add nothing, but the library takes the step of the sum from them too.
+        // Terms without bits are kept: they add nothing, but the library derives the step of the sum from them too.
         let mut terms = terms.to_vec();
         let frac_of = |r: &Self, t: &Term| i64::from(r.kif(t.value).frac) - i64::from(t.shift);
         let start = terms.iter().position(|t| !t.neg && t.shift == 0);
         let first = start.map(|k| terms.remove(k));
         let mut latency = first.map_or(f64::MIN, |t| self.latency(t.value));
         let mut acc = first.map(|t| t.value);
-        // Bounds of the sum so far, and their fractional bits: no more than it has, since the library mistakes a sum
-        // whose declared step is finer than its terms'.
+        // Bounds of the sum so far, and its number of fractional bits. The number is not larger than necessary, as the
+        // library misinterprets a sum whose declared step is finer than the steps of its terms.
         let (mut low, mut high, mut frac) = (BigInt::ZERO, BigInt::ZERO, i64::MIN);
         if let Some(t) = first {
             let kif = self.kif(t.value);
@@ -204,7 +207,7 @@ impl Rewriter<'_> {
             let min = align(&kif.min_code(), own, finest);
             let max = align(&kif.max_code(), own, finest);
             let (down, up) = if t.neg { (-max, -min) } else { (min, max) };
-            // Nothing was added up yet: zero at every alignment.
+            // No term has been added yet: zero at every alignment.
             let from = if frac == i64::MIN { finest } else { frac };
             low = align(&low, from, finest) + down;
             high = align(&high, from, finest) + up;
@@ -218,8 +221,8 @@ impl Rewriter<'_> {
         self.builder.push(Node { op: plus_minus(a, last), ..node.clone() })
     }
 
-    /// A lookup whose operand's interval starts at the table's base: zeros in front of the table, or a quantise that
-    /// changes no bit and has the wider interval.
+    /// Adapts a lookup so that the interval of its operand starts at the table's base: prepends zeros to the table, or
+    /// inserts a quantise that changes no bit and has the wider interval.
     fn lookup(&mut self, x: ValueId, table: TableId, base: Code) -> Result<Op, Diagnostic> {
         let Node { interval, latency, .. } = self.builder.nodes()[x.index()].clone();
         if interval.min > base {
@@ -245,7 +248,7 @@ impl Rewriter<'_> {
         Ok(Op::Lookup { x, table, base: interval.min })
     }
 
-    /// Readers that nothing uses, where the readers that are left do not show the port's type any more.
+    /// Appends unused readers of inputs whose remaining readers no longer determine the port's type.
     fn inputs(&mut self) {
         let (derived, _) = self.model.derived_ports();
         for (input, (have, want)) in derived.iter().zip(self.model.input_kifs()).enumerate() {
@@ -256,7 +259,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Outputs, by way of a quantise where their source does not show the port's type any more.
+    /// Appends the outputs, through a quantise if the source no longer determines the port's type.
     fn outputs(&mut self) {
         let (_, derived) = self.model.derived_ports();
         for (j, out) in self.model.outputs().iter().enumerate() {
@@ -271,8 +274,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// The output's code in the port's type. A negated one is negated here: before bits are dropped, as the output
-    /// does.
+    /// Appends the value of an output in the port's type. A negated output is negated by this operation, before bits
+    /// are dropped, as in the original output.
     fn output(&mut self, source: Option<ValueId>, out: &Output, want: Kif) -> ValueId {
         let interval = type_interval(want).scaled(-out.shift);
         match source {
@@ -283,7 +286,8 @@ impl Rewriter<'_> {
     }
 }
 
-/// An interval of this type. Its bounds are zero and a power of two, which have a spelling at every length.
+/// Returns an interval of this type. Its bounds are zero and a power of two, which have an exact representation at any
+/// length.
 fn type_interval(kif: Kif) -> Interval {
     if kif.is_zero() {
         return Interval::new(0, 0, 0);
@@ -292,7 +296,7 @@ fn type_interval(kif: Kif) -> Interval {
     if kif.signed { Interval::new(-top, 0, kif.frac) } else { Interval::new(0, top, kif.frac) }
 }
 
-/// The interval, or one around it whose bounds have an exact spelling.
+/// Returns the interval, or a wider one whose bounds have an exact representation.
 fn spellable(interval: Interval) -> Interval {
     let rounded = |code: &Code| {
         if spelling(code, interval.frac).is_some() {

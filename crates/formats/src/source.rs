@@ -1,8 +1,8 @@
-//! Bounded stream of a file's bytes, decompressed if they are gzip.
+//! Bounded stream of a file's bytes, which are decompressed if they are gzip.
 //!
-//! gzip is recognised by its magic bytes only. Concatenated members are one file; anything else after a member is an
-//! error, as is a member that ends early or whose checksum is wrong. Reading stops at the byte limit, before and
-//! after decompression, so that neither an endless file nor a gzip bomb costs more than the limit.
+//! gzip is recognised by its magic bytes only. Concatenated members are one file. Other data after a member is an
+//! error, as is a truncated member or a wrong checksum. Reading stops at the byte limit, before and after
+//! decompression, so that neither an endless file nor a gzip bomb costs more than the limit.
 
 use alir_core::diag::{Diagnostic, Place};
 use flate2::bufread::GzDecoder;
@@ -66,7 +66,7 @@ impl<R: Read> Source<R> {
         matches!(self.inner, Inner::Gzip(_))
     }
 
-    /// Examines the first bytes of `reader` for gzip.
+    /// Creates a stream, after a check of the first bytes of `reader` for gzip.
     ///
     /// # Errors
     /// `E0105` if the reader fails.
@@ -94,7 +94,7 @@ impl<R: Read> Source<R> {
         self.fill(buf)
     }
 
-    /// Returns the next `n` bytes, fewer at the end of the file, without consuming them.
+    /// Returns the next `n` bytes without consuming them; fewer bytes at the end of the file.
     ///
     /// # Errors
     /// As [`Source::read`].

@@ -4,13 +4,13 @@ use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::ir::{Builder, Layers, Limits, Model, Node, Op, Output, Table, TableId, ValueId};
 use alir_core::num::{Code, Interval};
 
-/// Returns the program in which the outputs of each stage feed the inputs of the next. An input of a later stage
-/// becomes a quantise of the output that it reads, with the scales of both; a negated output is negated first. `layers`
-/// receives the stages.
+/// Returns one program in which the outputs of each stage feed the inputs of the next stage. An input of a later stage
+/// becomes a quantise operation on the output that feeds the input, with the sum of the shifts of output and input. A
+/// negation precedes the quantise operation of a negated output. `layers` receives the stages.
 ///
 /// # Errors
-/// `E0143` if the number of inputs of a stage differs from the number of outputs before it; the errors of the model's
-/// checks.
+/// `E0143` if the number of inputs of a stage differs from the number of outputs of the previous stage; the errors of
+/// the model's checks.
 pub(super) fn join(stages: Vec<Model>, limits: &Limits, layers: &mut Layers) -> Result<Model, Diagnostics> {
     for (k, pair) in stages.windows(2).enumerate() {
         let (outputs, inputs) = (pair[0].outputs().len(), pair[1].n_inputs());
@@ -105,7 +105,8 @@ impl Joined {
         self.outputs = stage.outputs().iter().map(moved).collect();
     }
 
-    /// Returns the value of an output and the shift that makes it real; `None` for the constant zero.
+    /// Returns the value of an output, negated if the output is, and the shift to its real value; `None` for the
+    /// constant zero.
     fn feed(&mut self, out: &Output) -> Option<(ValueId, i32)> {
         let x = out.source?;
         if !out.neg {

@@ -1,26 +1,28 @@
-//! Programs of before spec version 2 in today's operations (`docs/dais.md`, section 4).
+//! Conversion of programs from before spec version 2 to current operations (`docs/dais.md`, section 4).
 //!
-//! While an old file is read each record becomes one operation, so that every place in a message is the file's, and
-//! what it negates first is only noted. A valid program is then rebuilt with the negations between.
+//! While an old file is read, each record becomes one operation, so that every place in a message is a place in the
+//! file; operands that the operation negates first are only recorded. A valid program is then rebuilt with explicit
+//! negations.
 
 use super::decode::Negated;
 use alir_core::ir::{Builder, Limits, Model, Node, Op, ValueId};
 use alir_core::num::{Code, Interval, align};
 use rustc_hash::FxHashMap;
 
-/// Which operations negate which of their operands, in the order of the file.
+/// Operands that each operation negates, in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Negations(Vec<(u32, Negated)>);
 
 impl Negations {
-    /// Operation `index` negates these operands.
+    /// Records that operation `index` negates these operands.
     pub(super) fn note(&mut self, index: usize, operands: Negated) {
         if operands != 0 {
             self.0.push((index as u32, operands));
         }
     }
 
-    /// The program with an operation for each negation, one a source; `None` if that are more than the limit.
+    /// Returns the program with explicit negations, one for each negated value; `None` if the number of operations
+    /// exceeds the limit.
     pub(super) fn expand(&self, model: Model, limits: &Limits) -> Option<Model> {
         if self.0.is_empty() {
             return Some(model);
@@ -71,15 +73,16 @@ impl Negations {
     }
 }
 
-/// Returns `true` if quantising `-x` to this type is no more than negating `x`: nothing of the interval is lost.
+/// Returns `true` if quantising `-x` to the result's type changes no value of the interval, so that the operation is a
+/// negation.
 fn holds_negation(result: &Interval, x: &Interval) -> bool {
     let (kif, x) = (result.kif(), x.negated());
     let at = |code: &Code| align(&code.to_big(), i64::from(x.frac), i64::from(kif.frac));
     x.kif().is_zero() || kif.frac >= x.frac && kif.holds(&at(&x.min)) && kif.holds(&at(&x.max))
 }
 
-/// The interval of `-x`: `[-max, -min]`, made wider where the *type* of `x` has a code whose negation that interval's
-/// type has not (-4 where x is from -3 to 3). The old operations negate every pattern exactly.
+/// Returns the interval of `-x`: `[-max, -min]`. It is wider if the *type* of `x` has a value whose negation does not
+/// fit the type of this interval (-4, if `x` is from -3 to 3), as the old operations negate every bit pattern exactly.
 fn negation(x: &Interval) -> Interval {
     let (plain, kif) = (x.negated(), x.kif());
     let (low, high) = (-kif.max_code(), -kif.min_code());

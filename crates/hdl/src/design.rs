@@ -19,7 +19,7 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SignalId(pub u32);
 
-/// Operation on two words of one width; the result has that width.
+/// Operation on two words of equal width; the result has the same width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Binary {
@@ -35,7 +35,7 @@ pub enum Binary {
     Rem,
 }
 
-/// Comparison of two words of one width; the result has one bit.
+/// Comparison of two words of equal width; the result has one bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Compare {
@@ -67,9 +67,9 @@ pub enum Shift {
 pub enum Expr {
     /// A constant.
     Const(Arc<BigUint>),
-    /// A signal's value.
+    /// Value of a signal.
     Signal(SignalId),
-    /// An undefined value: it may be any.
+    /// Undefined value, which may be any value.
     Free,
     /// Bits from `lo` on.
     Slice {
@@ -119,7 +119,7 @@ pub struct Register {
     pub clock: SignalId,
     /// `true` for the rising clock edge, `false` for the falling one.
     pub rising: bool,
-    /// Asynchronous resets as (condition, value), the one with the highest priority first.
+    /// Asynchronous resets as (condition, value), highest priority first.
     pub resets: Vec<(NodeId, NodeId)>,
 }
 
@@ -130,13 +130,13 @@ pub struct Signal {
     pub name: String,
     /// Number of bits.
     pub width: u32,
-    /// Byte offset of its declaration.
+    /// Byte offset of the declaration.
     pub at: u32,
     /// `true` for an input of the top module.
     pub input: bool,
-    /// Wires that drive it, as (lowest bit, value).
+    /// Drivers without register, as (lowest bit, value).
     pub wires: Vec<(u32, NodeId)>,
-    /// Registers that drive it.
+    /// Drivers with register.
     pub registers: Vec<Register>,
     /// Power-on value.
     pub init: Option<NodeId>,
@@ -169,7 +169,7 @@ pub struct Rtl {
 /// Largest supported width of a word in bits, far above that of any supported design.
 pub const MAX_WIDTH: u32 = 1 << 24;
 
-/// Largest supported [`Rtl::work`]: some seconds of time, and some GiB of memory.
+/// Largest supported [`Rtl::work`], which corresponds to some seconds of time and some GiB of memory.
 pub const MAX_WORK: u64 = 1 << 30;
 
 /// Returns the word of `width` ones.
@@ -227,7 +227,7 @@ impl Rtl {
         out
     }
 
-    /// Returns the signals that are no ports.
+    /// Returns the internal signals, which are not ports.
     fn internal(&mut self) -> impl Iterator<Item = &mut Signal> {
         let mut is_port = vec![false; self.signals.len()];
         self.inputs.iter().chain(&self.outputs).for_each(|port| is_port[port.0 as usize] = true);
@@ -244,7 +244,7 @@ impl Rtl {
         self.widths[id.0 as usize]
     }
 
-    /// Number of expressions.
+    /// Returns the number of expressions.
     pub fn len(&self) -> usize {
         self.exprs.len()
     }
@@ -269,8 +269,8 @@ impl Rtl {
         &mut self.signals[id.0 as usize]
     }
 
-    /// Returns the cost of the expressions built so far: 32 for each, 1 for every two bytes that it stores, and 1 for
-    /// each 64-bit word that was computed. A front end stops if it exceeds [`MAX_WORK`].
+    /// Returns the cost of the expressions built so far: 32 for each expression, 1 for every two bytes of its contents,
+    /// and 1 for each 64-bit word that was computed. A front end stops if the cost exceeds [`MAX_WORK`].
     pub fn work(&self) -> u64 {
         self.work + self.visited_parts
     }
@@ -370,7 +370,7 @@ impl Rtl {
         }
     }
 
-    /// Returns the top module's input that a signal is another name for.
+    /// Returns the input of the top module to which a signal is connected by wires only; `None` if there is none.
     pub fn input_alias(&self, mut signal: SignalId) -> Option<SignalId> {
         for _ in 0..100 {
             let s = self.signal(signal);
@@ -412,13 +412,13 @@ impl Rtl {
                 if lo + width <= from {
                     return self.slice(x, lo, width);
                 }
-                // The slice has bits of the word and of its extension, or only copies of the sign.
+                // The slice contains bits of the word and of its extension, or only copies of the sign.
                 let kept = if signed { lo.min(from.saturating_sub(1)) } else { lo.min(from) };
                 let low = self.slice(x, kept, from - kept);
                 if self.width(low) == 0 { self.number(0, width) } else { self.resize(low, width, signed) }
             }
             Expr::Concat(parts) => {
-                // Only parts that overlap the slice.
+                // Only parts that overlap the slice are sliced.
                 let parts = parts.clone();
                 let (mut at, mut kept) = (0, Vec::new());
                 for &part in parts.iter() {
@@ -447,7 +447,7 @@ impl Rtl {
         };
         let parts = parts.clone();
         let mut pieces = Vec::with_capacity(count as usize);
-        // The part that the next piece begins in, and where that part begins.
+        // Index of the part that contains the start of the next piece, and lowest bit of this part.
         let (mut next, mut begin) = (0, 0);
         for i in 0..count {
             let (lo, hi) = (i * stride, (i + 1) * stride);
@@ -646,9 +646,9 @@ impl Rtl {
         self.push(Expr::Table(entries, addr, missing), width)
     }
 
-    /// Converts a selection among constants to a table. `choices` are (condition, constant), of which the first with a
-    /// true condition applies, otherwise `default`. Returns `None` unless all conditions compare one narrow value with
-    /// constants, and if there are only few choices.
+    /// Converts a selection among constants to a table. `choices` are (condition, constant); the first choice with a
+    /// true condition applies, otherwise `default`. Returns `None` if there are too few choices, or if not all
+    /// conditions compare one narrow value with constants.
     pub(crate) fn table_of_choices(&mut self, choices: &[(NodeId, NodeId)], default: NodeId) -> Option<NodeId> {
         const FEWEST: usize = 8;
         if choices.len() < FEWEST {
@@ -736,8 +736,8 @@ impl Rtl {
         self.concat(&all)
     }
 
-    /// Drives signals without drivers with undefined values. Netlists and cells have such signals if nothing depends on
-    /// them.
+    /// Drives signals without drivers with undefined values. Netlists and cells may contain such signals if nothing
+    /// reads them.
     pub(super) fn free_undriven(&mut self) {
         for i in 0..self.signals.len() {
             let signal = &self.signals[i];
@@ -748,16 +748,16 @@ impl Rtl {
         }
     }
 
-    /// Ensures that every bit of every signal that is read has exactly one driver. If only some bits of a signal have a
-    /// driver, as in the results of synthesis, the others become undefined. `place` converts a byte offset to a
-    /// position.
+    /// Checks that every bit of every signal that is read has exactly one driver. If only some bits of a signal have a
+    /// driver, as in netlists, the other bits become undefined. `place` converts a byte offset to a position.
     ///
     /// # Errors
-    /// `E0904` for the first signal that has bits with two drivers, or that is read and has no driver.
+    /// `E0904` for the first signal with two drivers of one bit, or for the first signal that is read and has no
+    /// driver.
     pub fn complete_drivers(&mut self, place: impl Fn(u32) -> Place) -> Result<(), Diagnostic> {
         let mut read = vec![false; self.signals.len()];
         for expr in &self.exprs {
-            // Each signal has a node; it counts as read only if the node is an operand.
+            // Each signal has a node; a signal counts as read only if its node is an operand.
             let mut mark = |n: &NodeId| {
                 if let Expr::Signal(s) = self.expr(*n) {
                     read[s.0 as usize] = true;

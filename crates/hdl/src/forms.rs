@@ -1,4 +1,4 @@
-//! Forms of the languages, each with the value that its standard gives it; and files that want to be the reader's end.
+//! Tests of language constructs against the values that the standards define, and tests with hostile files.
 
 use super::Expr;
 use super::Language;
@@ -211,8 +211,8 @@ fn vhdl_outside_the_subset_is_refused_by_name() {
     assert!(said.contains("configurations are not read"), "{said}");
 }
 
-/// Files that would take for ever, or all memory, or the stack, if nothing were counted. Each is refused.
-/// One runs into the limit of turns: an unoptimised build takes seconds over that.
+/// Files that would take excessive time, memory or stack without limits; each of them is rejected. One of them reaches
+/// the limit of iterations, which takes seconds in an unoptimised build.
 #[test]
 fn hostile_vhdl_is_refused() {
     let head = format!(
@@ -245,7 +245,7 @@ fn hostile_vhdl_is_refused() {
     }
 }
 
-/// Declarations of an entity hold in its architectures, which may hide them; attributes of ports mean nothing here.
+/// Declarations of an entity are visible in its architectures, which may hide them; attributes of ports are ignored.
 #[test]
 fn declarations_of_entities_hold_in_architectures() {
     for (hidden, want) in [("", 5), ("constant c : integer := 9;", 9)] {
@@ -270,7 +270,7 @@ fn texts_of_other_alphabets_are_read() {
     assert_eq!(said(Language::Vhdl, &text), "");
 }
 
-/// The constant that an output of a module is, of which the inside is given.
+/// Returns the constant output of a module with this body.
 fn verilog(body: &str) -> Option<u64> {
     value(Language::Verilog, &format!("module m(output [7:0] y);\n{body}\nendmodule\n"))
 }
@@ -341,7 +341,7 @@ fn verilog_outside_the_subset_is_refused_by_name() {
     assert!(said.contains("user-defined primitives"), "{said}");
 }
 
-/// Resets that only hold leave registers that they do not reset.
+/// A reset that keeps the value of some bits becomes a clock enable for these bits.
 #[test]
 fn resets_that_hold_are_enables() {
     let verilog = "module m(input clk, input rst, input [3:0] a, output reg [3:0] y, output reg z);\n\
@@ -365,7 +365,7 @@ fn resets_that_hold_are_enables() {
     }
 }
 
-/// As [`hostile_vhdl_is_refused`], in Verilog.
+/// Like [`hostile_vhdl_is_refused`], in Verilog.
 #[test]
 fn hostile_verilog_is_refused() {
     let head = "module m(input clk, input [7:0] a, output reg [7:0] y);\ninteger i;\n";

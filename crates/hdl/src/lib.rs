@@ -1,13 +1,14 @@
-//! Register-transfer level text, Verilog or VHDL, as an elaborated design.
+//! Verilog and VHDL front ends: parsing and elaboration of RTL files to designs.
 //!
-//! [`read`] takes a text to [`Rtl`]: signals and what drives them, as words of explicit widths, every process executed
-//! symbolically, every instance in its place. The readers are written against the standards (IEEE 1364-2001, IEEE 1076
-//! and 1076.3) and share no code with the writer: this module may name `diag` and `num` only (`tests/it/layering.rs`).
-//! What is outside of the subset (docs/readers.md) is refused with its place, never guessed.
+//! [`read`] elaborates HDL source to [`Rtl`]: signals and their drivers as words with explicit widths. Processes are
+//! executed symbolically, and instances are flattened. The front ends are written against the standards (IEEE
+//! 1364-2001, IEEE 1076 and 1076.3) and share no code with the code generator: this crate may use `diag` and `num` only
+//! (`tests/it/layering.rs`). Constructs outside of the subset (docs/readers.md) are rejected with their position, never
+//! guessed.
 //!
-//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `project`: several files as one source; `paths`:
-//! symbolic execution of processes in both; `loops`: signals that depend on themselves as words but not bit by bit;
-//! `source`: places and messages; `names`: operations in names of signals.
+//! `design`: the elaborated design; `verilog`, `vhdl`: the front ends; `project`: several files as one source; `paths`:
+//! symbolic execution of processes in both languages; `loops`: signals that depend on themselves as words but not bit
+//! by bit; `source`: positions and messages; `names`: operations in names of signals.
 //!
 //! ```
 //! use alir_hdl::{Language, read};
@@ -40,19 +41,19 @@ use alir_core::diag::{Diagnostic, Place};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
-/// The language of a text at register-transfer level: read here, written by `emit`.
+/// Language of HDL source, both for reading and for generated files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Language {
-    /// Verilog-2001; a file that is read may use the SystemVerilog that [`Language::SystemVerilog`] writes.
+    /// Verilog-2001. Files that are read may also use the SystemVerilog constructs of [`Language::SystemVerilog`].
     Verilog,
-    /// SystemVerilog-2017, as it is written; a file of it is read as [`Language::Verilog`].
+    /// SystemVerilog-2017, for generated files; such files are read as [`Language::Verilog`].
     SystemVerilog,
-    /// VHDL of 1993 and 2008 with `numeric_std`; what is written keeps to the common part of both.
+    /// VHDL-1993 and VHDL-2008 with `numeric_std`. Generated files use only the common subset of both.
     Vhdl,
 }
 
 impl Language {
-    /// Its name in lower case.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Language::Verilog => "verilog",
@@ -61,7 +62,7 @@ impl Language {
         }
     }
 
-    /// Usual extension of its files, without the dot.
+    /// Returns the usual file extension, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Language::Verilog => "v",
@@ -70,7 +71,7 @@ impl Language {
         }
     }
 
-    /// By the file's name, or by its text where the name does not tell.
+    /// Returns the language by the extension of the file, or by its content if the extension is inconclusive.
     pub fn detect(path: &Path, text: &str) -> Language {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("v" | "sv" | "vh") => Language::Verilog,
@@ -86,16 +87,17 @@ impl Language {
     }
 }
 
-/// Stack of the thread that reads: deep expressions of large files.
+/// Stack size in bytes of the front end's thread, as files may have deeply nested expressions.
 const STACK: usize = 1 << 30;
 
-/// The longest text that is read.
+/// Maximum size of a source in bytes.
 const MAX_TEXT: usize = 1 << 28;
 
-/// Text of a file's bytes: UTF-8, else ISO 8859-1, which is what VHDL is written in. A byte order mark is left out.
+/// Decodes the bytes of a file as UTF-8, otherwise as ISO 8859-1, the character set of VHDL. A byte order mark is
+/// removed.
 ///
 /// # Errors
-/// `E0005` for UTF-16.
+/// `E0005` for UTF-16; `E0913` for a gzip file.
 pub fn decoded(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
     if let Some(problem) = alir_core::diag::utf16(&bytes) {
         return Err(problem);
@@ -110,8 +112,7 @@ pub fn decoded(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
     Ok(String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect()))
 }
 
-/// Returns the comments at the ends of lines by the names that these lines drive: `NAME = ...; // remark`, or `<=` and
-/// `--`.
+/// Returns comments at the ends of lines by the name that the line drives: `NAME = ...; // remark`, or `<=` and `--`.
 fn remarks(language: Language, text: &str) -> FxHashMap<String, String> {
     let mark = match language {
         Language::Verilog | Language::SystemVerilog => "//",
@@ -131,16 +132,16 @@ fn remarks(language: Language, text: &str) -> FxHashMap<String, String> {
     found
 }
 
-/// Reads a file.
+/// Reads and elaborates a source.
 ///
 /// # Errors
-/// Where the text is not the language, or not in the subset that can be proved.
+/// If the text is not valid in the language, or is outside of the supported subset.
 pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let find = |_: u64, name: &str| Err(format!("the file {name} is not read here: only the source is given"));
     read_with(language, text, top, &find)
 }
 
-/// Function that returns the contents of a data file that a line of the source names, or the reason why it cannot.
+/// Function that returns the contents of a data file, which a line of the source names, or the reason for its failure.
 pub(crate) type FindData<'a> = dyn Fn(u64, &str) -> Result<String, String> + Sync + 'a;
 
 /// Like [`read`], with data files.
@@ -153,7 +154,7 @@ pub(crate) fn read_with(
     if text.len() > MAX_TEXT {
         return Err(Diagnostic::error("E0903", Place::Whole, "a text of more than 256 MiB"));
     }
-    // Readers recurse over expressions, within the bounds that their parsers set.
+    // The front ends recurse over expressions, to the maximum depth that their parsers accept.
     std::thread::scope(|s| {
         let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || match language {
             Language::Verilog | Language::SystemVerilog => verilog::read(text, top, find),
@@ -193,7 +194,7 @@ mod tests {
             assign y = $unsigned(r);
             endmodule";
         assert_eq!(said(Language::SystemVerilog, text), "");
-        // In Verilog-2001 these words are names.
+        // These keywords of SystemVerilog are valid names in Verilog-2001.
         let text = "module m(input logic, output int); wire bit = logic; assign int = bit; endmodule";
         assert_eq!(said(Language::Verilog, text), "");
         let value = |expression: &str| {
@@ -202,7 +203,7 @@ mod tests {
         };
         assert_eq!(value("8'(4'sb1010)"), Some(0xfa));
         assert_eq!(value("8'(4'b1010)"), Some(0x0a));
-        // The operand is sized by itself.
+        // The operand is self-determined.
         assert_eq!(value("8'(4'd15 + 4'd1)"), Some(0));
         assert_eq!(value("2'(4'b0111)"), Some(3));
         refused(Language::Verilog, "module m(output y); assign y = ", "; endmodule", &[("0'(1'b1)", "cast")]);
@@ -271,7 +272,7 @@ mod tests {
                 ),
                 ("always @* casez (a) 4'b1x??: y = a; default: y = b; endcase", "a label with x"),
                 ("always @* case (a) 4'b1??0: y = a; default: y = b; endcase", "a label with x"),
-                // Every value of the selector is a label: nothing is left for a default.
+                // Every value of the selector has a label, so no default is needed.
                 ("always @* case (a[1:0]) 2'd0: y = a; 2'd1, 2'd2: y = b; 2'd3: y = ~a; endcase", ""),
                 ("always @* case (a[1:0]) 2'd0: y = a; 2'd1: y = b; 2'd3: y = ~a; endcase", "a latch"),
                 ("always @* y = 'h1_0000_0000;", "does not fit"),
@@ -422,7 +423,7 @@ mod tests {
         );
     }
 
-    /// The constant that an expression is.
+    /// Returns the value of a constant expression; `None` for others.
     fn settled(rtl: &Rtl, node: NodeId) -> Option<u64> {
         match rtl.expr(node) {
             Expr::Const(v) => u64::try_from(&**v).ok(),
@@ -440,7 +441,7 @@ mod tests {
         }
     }
 
-    /// The constant that the output is.
+    /// Returns the value of the output, if it is constant.
     pub(super) fn value(language: Language, text: &str) -> Option<u64> {
         let rtl = read(language, text, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
         settled(&rtl, rtl.read(rtl.outputs[0]))
@@ -449,7 +450,7 @@ mod tests {
     #[test]
     fn constants_are_those_of_the_standards() {
         let verilog = [
-            // A parameter counts its bits as it says, and is assigned to in its own width.
+            // A parameter with a range counts its bits as declared, and its value is truncated to this range.
             ("localparam [0:7] P = 8'h80; assign y = P[0];", 1),
             ("localparam [8:1] P = 8'h01; assign y = P[1];", 1),
             ("localparam [4:0] P = 4'hf + 4'h1; assign y = P;", 16),
@@ -473,11 +474,11 @@ mod tests {
             assert_eq!(value(Language::Verilog, &text), Some(want), "{text}");
         }
         let vhdl = [
-            // By themselves strings count upwards; an aggregate counts as its target does.
+            // Without a context, the indices of strings ascend; those of an aggregate follow its target.
             ("constant c : std_logic_vector := \"1000\";", "(0 => c(0), others => '0')", 1),
             ("constant c : std_logic_vector(0 to 7) := (0 => '1', others => '0');", "unsigned(c)", 128),
             ("constant c : std_logic_vector(8 downto 1) := (1 => '1', others => '0');", "unsigned(c)", 1),
-            // Integers are not cut before they divide or are compared.
+            // Integers are not truncated before a division or a comparison.
             ("constant c : unsigned(3 downto 0) := \"1111\";", "resize(c / 17, 8)", 0),
             ("constant c : unsigned(3 downto 0) := \"0101\";", "resize(37 / c, 8)", 7),
             ("constant c : signed(3 downto 0) := \"1000\";", "resize(unsigned(c mod 3), 8)", 1),

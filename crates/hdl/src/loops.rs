@@ -1,11 +1,11 @@
-//! Signals that seem to depend on themselves, followed bit by bit.
+//! Removal of false combinational loops: words that depend on themselves, although none of their bits do.
 //!
-//! A chain through the bits of one vector (`c[i + 1] = c[i] & x[i]`) is no loop, though the vector depends on itself as
-//! a word. [`untangle`] finds the words that do (strongly connected components, registers break them), cuts them into
-//! pieces where parts of them are read and driven, and rewrites them so that no word depends on itself any more; what
-//! does even bit by bit is refused. Slices, concatenations, bitwise operations and choices are followed bit by bit;
-//! arithmetic, comparisons and shifts need their operands whole, as in both languages one undefined bit makes the
-//! result undefined.
+//! A chain through the bits of one vector (`c[i + 1] = c[i] & x[i]`) is no loop, although the vector depends on itself
+//! as a word. [`untangle`] finds such words as strongly connected components, in which registers are not followed. It
+//! splits the words into pieces at the bounds of driven and read parts, and rewrites them so that no word depends on
+//! itself. A loop through single bits is an error. Dependencies are followed bit by bit through slices, concatenations,
+//! bitwise operations and multiplexers. Arithmetic, comparisons and shifts depend on all bits of their operands, as in
+//! both languages one undefined bit makes the whole result undefined.
 
 use super::design::{Binary, Expr, NodeId, Rtl, SignalId, operands};
 use alir_core::diag::{Diagnostic, Place};
@@ -13,18 +13,18 @@ use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// Most pieces of words that are followed, and most bits into which words are cut where pieces are too coarse.
+/// Maximum number of parts that are followed, and of bits into which words are split if pieces are too coarse.
 const MAX_PARTS: usize = 1 << 20;
 const MAX_BITS: u64 = 1 << 20;
 
-/// Bits of an expression: which, from where, how many.
+/// Bits of an expression: the expression, the lowest bit, and the number of bits.
 type Part = (NodeId, u32, u32);
 
 /// Rewrites words that depend on themselves as words, but not bit by bit.
 ///
 /// # Errors
-/// `E0904` naming a signal that depends on itself without a register; `E0903` where following the bits takes too long.
-/// `place` gives the position of a byte offset.
+/// `E0904` with the name of a signal that depends on itself without a register; `E0903` if following the bits takes too
+/// long. `place` converts a byte offset to a position.
 pub(super) fn untangle(rtl: &mut Rtl, place: impl Fn(u32) -> Place) -> Result<(), Diagnostic> {
     let tangled = components(rtl);
     let signals: Vec<SignalId> =
@@ -63,7 +63,7 @@ pub(super) fn untangle(rtl: &mut Rtl, place: impl Fn(u32) -> Place) -> Result<()
     tangle.cut(&signals).map_err(|f| fault(tangle.rtl, first, f))?;
     let order = match tangle.order(&signals) {
         Err((_, Fault::Loop(_))) => {
-            // Pieces may be too coarse; single bits decide.
+            // Pieces may be too coarse, so repeat the check with single bits.
             tangle.cut_to_bits(&signals).map_err(|f| fault(tangle.rtl, first, f))?;
             tangle.order(&signals)
         }
@@ -74,14 +74,14 @@ pub(super) fn untangle(rtl: &mut Rtl, place: impl Fn(u32) -> Place) -> Result<()
     Ok(())
 }
 
-/// Visits the expressions that an expression depends on combinationally.
+/// Visits the expressions on which an expression depends combinationally.
 fn needs(rtl: &Rtl, node: NodeId, visit: &mut dyn FnMut(NodeId)) {
     match rtl.expr(node) {
         Expr::Signal(s) => {
             let signal = rtl.signal(*s);
             if !signal.input {
                 signal.wires.iter().for_each(|w| visit(w.1));
-                // Values at resets are constants, or the register's own.
+                // Reset values are constants or bits of the register itself, so only the conditions are visited.
                 signal.registers.iter().flat_map(|r| &r.resets).for_each(|r| visit(r.0));
             }
         }
@@ -89,8 +89,8 @@ fn needs(rtl: &Rtl, node: NodeId, visit: &mut dyn FnMut(NodeId)) {
     }
 }
 
-/// Which expressions lie on a cycle (R. Tarjan, "Depth-first search and linear graph algorithms", 1972, with a stack of
-/// its own).
+/// Returns for each expression `true` if it is on a cycle (R. Tarjan, "Depth-first search and linear graph algorithms",
+/// 1972, without recursion).
 fn components(rtl: &Rtl) -> Vec<bool> {
     const NEW: u32 = u32::MAX;
     let mut index = vec![NEW; rtl.len()];
@@ -99,7 +99,7 @@ fn components(rtl: &Rtl) -> Vec<bool> {
     let mut tangled = vec![false; rtl.len()];
     let mut members: Vec<u32> = Vec::new();
     let mut next = 0u32;
-    // Frames: an expression and where its operands, still to be visited, begin in `todo`.
+    // Stack frames: an expression, and the start of its unvisited operands in `todo`.
     let mut frames: Vec<(u32, usize)> = Vec::new();
     let mut todo: Vec<u32> = Vec::new();
     for root in 0..rtl.len() as u32 {
@@ -149,7 +149,7 @@ fn components(rtl: &Rtl) -> Vec<bool> {
 }
 
 enum Fault {
-    /// Signals on the way.
+    /// Signals on the loop.
     Loop(Vec<SignalId>),
     Large,
 }
@@ -158,20 +158,20 @@ struct Tangle<'a> {
     rtl: &'a mut Rtl,
     /// Expressions on a cycle.
     tangled: Vec<bool>,
-    /// Where tangled signals are cut into pieces, ends included.
+    /// Bit positions at which signals on cycles are split into pieces, including both ends.
     cuts: FxHashMap<SignalId, BTreeSet<u32>>,
-    /// Drivers of the signals, each with its lowest bit and its end, sorted.
+    /// Drivers of the signals with lowest bit and end, sorted by lowest bit.
     drivers: FxHashMap<SignalId, Vec<(u32, u32, Driver)>>,
-    /// Where the parts of tangled concatenations end.
+    /// End bits of the parts of concatenations on cycles.
     ends: FxHashMap<NodeId, Vec<u32>>,
 }
 
 /// Driver of a piece of a signal.
 #[derive(Clone, Copy)]
 enum Driver {
-    /// Bits of an expression, from this one on.
+    /// Bits of an expression from this bit on.
     Wire(NodeId, u32),
-    /// The register of this number.
+    /// Index of the register.
     Register(usize),
     Nothing,
 }
@@ -216,7 +216,7 @@ impl<'a> Tangle<'a> {
         }
     }
 
-    /// Pieces of a signal that a range touches.
+    /// Returns the pieces of a signal that overlap a range, as lowest bit and width.
     fn pieces(&self, s: SignalId, lo: u32, width: u32) -> Vec<(u32, u32)> {
         let Some(cuts) = self.cuts.get(&s) else { return Vec::new() };
         let mut at = cuts.range(..=lo).next_back().copied().unwrap_or(0);
@@ -231,7 +231,7 @@ impl<'a> Tangle<'a> {
         out
     }
 
-    /// Collects the parts that a part of a tangled expression depends on.
+    /// Collects the parts on which a part of an expression depends.
     fn below(&self, (node, lo, width): Part, out: &mut Vec<Part>) {
         let rtl = &*self.rtl;
         let whole = |n: &NodeId| (*n, 0, rtl.width(*n));
@@ -287,7 +287,7 @@ impl<'a> Tangle<'a> {
             }
             Expr::Not(x) => out.push((*x, lo, width)),
             Expr::Binary(op @ (Binary::And | Binary::Or | Binary::Xor), a, b) => {
-                // A mask leaves nothing of the bits that it hides.
+                // A constant mask removes the dependency on the bits that it hides.
                 let hides = |n: &NodeId| match op {
                     Binary::And => zeros_or_ones(n) == Some(false),
                     Binary::Or => zeros_or_ones(n) == Some(true),
@@ -305,7 +305,7 @@ impl<'a> Tangle<'a> {
         }
     }
 
-    /// Cuts signals where parts of them are driven or read, and what drives them in turn.
+    /// Splits signals at the bounds of the parts that are driven or read, also of the parts that these depend on.
     fn cut(&mut self, signals: &[SignalId]) -> Result<(), Fault> {
         let mut todo: Vec<Part> = Vec::new();
         for &s in signals {
@@ -332,7 +332,7 @@ impl<'a> Tangle<'a> {
             }
             if let Expr::Signal(s) = *self.rtl.expr(node) {
                 for at in [lo, lo + width] {
-                    // Registers stay whole.
+                    // Registers are not split.
                     let inside = !matches!(self.driver(s, at), Driver::Register(_));
                     if inside && self.cuts.get_mut(&s).is_some_and(|c| c.insert(at)) {
                         let around = self.pieces(s, at - 1, 2);
@@ -347,7 +347,7 @@ impl<'a> Tangle<'a> {
         Ok(())
     }
 
-    /// Cuts signals into bits, but for registers.
+    /// Splits signals into bits, except for registers.
     fn cut_to_bits(&mut self, signals: &[SignalId]) -> Result<(), Fault> {
         let total: u64 = signals.iter().map(|&s| u64::from(self.rtl.signal(s).width)).sum();
         if total > MAX_BITS {
@@ -363,9 +363,9 @@ impl<'a> Tangle<'a> {
         Ok(())
     }
 
-    /// All parts that the pieces of the signals need, operands first.
+    /// Returns all parts on which the pieces of the signals depend, operands first.
     fn order(&self, signals: &[SignalId]) -> Result<Vec<Part>, (SignalId, Fault)> {
-        // Entered parts are on the way from the root; finished ones are in the order.
+        // `false`: the part is on the path from the root; `true`: it is in the order.
         let mut done: FxHashMap<Part, bool> = FxHashMap::default();
         let mut order = Vec::new();
         let mut way = Vec::new();
@@ -401,18 +401,18 @@ impl<'a> Tangle<'a> {
         Ok(order)
     }
 
-    /// The signals of a loop from `again` along the way back to it.
+    /// Returns the signals of the loop that begins at `again` on the path `way`, and the signal to report.
     fn looped(&self, s: SignalId, way: &[Part], again: Part) -> (SignalId, Fault) {
         let around = way.iter().skip_while(|p| **p != again);
         let mut through: Vec<SignalId> =
             around.filter_map(|p| if let Expr::Signal(s) = self.rtl.expr(p.0) { Some(*s) } else { None }).collect();
         through.dedup();
-        // The first that is declared, whatever the way began with.
+        // Report the signal that is declared first, independent of the start of the search.
         let named = through.iter().min_by_key(|s| self.rtl.signal(**s).at).copied();
         (named.unwrap_or(s), Fault::Loop(through))
     }
 
-    /// Makes all parts again, and signals of them.
+    /// Rebuilds all parts, and drives the signals with them.
     fn rewrite(&mut self, signals: &[SignalId], order: &[Part]) {
         let mut made: FxHashMap<Part, NodeId> = FxHashMap::default();
         let mut wires: FxHashMap<SignalId, Vec<NodeId>> = FxHashMap::default();
@@ -444,7 +444,8 @@ impl<'a> Tangle<'a> {
         }
     }
 
-    /// A piece or a range of a signal; `parts` are what drives it, or the pieces that the range touches.
+    /// Builds a piece or a range of a signal; `parts` are the drivers of the piece, or the pieces that the range
+    /// overlaps.
     fn signal(
         &mut self,
         s: SignalId,
@@ -457,7 +458,7 @@ impl<'a> Tangle<'a> {
         if pieces[..] != [(lo, width)] {
             let word = self.join(parts);
             if (lo, width) == (0, all) {
-                // Every signal is requested as a whole, after its pieces.
+                // Every signal is requested as a whole after its pieces.
                 wires.insert(s, parts.to_vec());
             }
             let from = pieces.first().map_or(0, |p| p.0);
@@ -478,7 +479,7 @@ impl<'a> Tangle<'a> {
                     self.rtl.signal_mut(s).registers[i] = register;
                     return self.rtl.read(s);
                 }
-                // The register gets a name of its own, so that the wires in the same word may read it.
+                // The register becomes a separate signal, so that wires in the same word may read it.
                 let signal = self.rtl.signal(s);
                 let (name, at, init) = (format!("{}[{}:{lo}]", signal.name, lo + width - 1), signal.at, signal.init);
                 let own = self.rtl.add_signal(name, width, at);
@@ -502,7 +503,7 @@ impl<'a> Tangle<'a> {
         }
     }
 
-    /// A reset's value of constants and bits of the register itself, which is now `own`.
+    /// Rebuilds a reset value, which consists of constants and bits of the register itself, with `own` as the register.
     fn held(&mut self, value: NodeId, s: SignalId, base: u32, own: NodeId) -> NodeId {
         let old = self.rtl.read(s);
         let width = self.rtl.width(value);
@@ -516,7 +517,7 @@ impl<'a> Tangle<'a> {
         }
     }
 
-    /// An expression over new operands.
+    /// Rebuilds a part of an expression with new operands.
     fn expression(&mut self, (node, lo, width): Part, parts: &[NodeId]) -> NodeId {
         let full = self.rtl.width(node);
         match self.rtl.expr(node).clone() {
@@ -539,7 +540,7 @@ impl<'a> Tangle<'a> {
                         if short == width {
                             return low;
                         }
-                        // Down to the sign bit, the part of the operand extends as the whole does.
+                        // The part extends down to at most the sign bit, so it is extended like the whole operand.
                         self.rtl.resize(low, width, signed)
                     }
                     (false, &[sign]) => self.rtl.repeat(sign, width),
@@ -549,7 +550,7 @@ impl<'a> Tangle<'a> {
             Expr::Not(_) => self.rtl.not(parts[0]),
             Expr::Binary(op @ (Binary::And | Binary::Or | Binary::Xor), ..) => match parts {
                 &[a, b] => self.rtl.binary(op, a, b),
-                // A mask hides all of it.
+                // A mask hides all bits of the part.
                 _ if op == Binary::And => self.rtl.number(0, width),
                 _ => self.rtl.constant((BigUint::from(1u32) << width) - 1u32, width),
             },
@@ -563,10 +564,10 @@ impl<'a> Tangle<'a> {
         }
     }
 
-    /// Parts side by side; neighbours in one word become one part again.
+    /// Concatenates parts; adjacent slices of one word are merged into one slice.
     fn join(&mut self, parts: &[NodeId]) -> NodeId {
         let mut out: Vec<NodeId> = Vec::with_capacity(parts.len());
-        // The run of neighbours that is being gathered: of which word, from where, to where.
+        // Adjacent slices that are being merged: word, lowest bit, end.
         let mut run: Option<(NodeId, u32, u32)> = None;
         for &part in parts {
             let width = self.rtl.width(part);
@@ -629,18 +630,18 @@ mod tests {
             "wire [8:0] c; assign c[8:1] = a[0] ? ~c[7:0] : {8{c[0]}}; assign c[0] = rst; assign y = c[8:1];",
             "wire [15:0] c; assign c[7:0] = a; assign c[15:8] = c[7:0] + b; assign y = c[15:8];",
             "wire [15:0] c; assign c = {c[7:0] * b, a}; assign y = c[15:8] >> c[2:0];",
-            // A mask hides the bits that would loop.
+            // A mask hides the bits that would form a loop.
             "wire [7:0] c; assign c = (c << 1 & 8'haa) | (a & 8'h55); assign y = c;",
             "wire [3:0] p, q; assign p = {q[2:0], rst}; assign q = p & a[3:0]; assign y = {p, q};",
             "reg [8:0] c; always @* begin c[8:1] <= c[7:0] & a; c[0] <= rst; end assign y = c[8:1];",
             "wire signed [3:0] c; wire signed [7:0] d = c; assign c = {d[2:0] & a[2:0], rst}; assign y = d;",
             "wire [5:0] c; assign c = {{2{c[1:0]}}, a[1:0]}; assign y = c;",
             "wire [5:0] c; assign c[4:1] = {2{c[1:0]}}; assign {c[5], c[0]} = a; assign y = c;",
-            // Registers break loops, also next to wires in one word.
+            // Registers break loops, also if wires drive other bits of the same word.
             "reg [7:0] c; always @(posedge clk) c <= c + a; assign y = c;",
             "wire [7:0] n; reg [7:0] c; assign n = c ^ a; always @(posedge clk) c <= n; assign y = n;",
             "reg [3:0] c; always @(posedge clk) c[1:0] <= c[3:2]; always @* c[3:2] = c[1:0] ^ a[1:0]; assign y = c;",
-            // Only one bit of the register waits for the other.
+            // Only one bit of the register depends on the other.
             "reg [1:0] c; wire d = c[0]; always @(posedge clk) c[0] <= a[0];\n\
              always @(posedge clk or posedge d) if (d) c[1] <= 1'b0; else c[1] <= a[1]; assign y = c;",
         ] {
@@ -670,10 +671,10 @@ mod tests {
                 "wire p, q; assign p = q & a[0]; assign q = p | b[0]; assign y = q;",
                 "p depends on itself without a register (through q)",
             ),
-            // No output sees it.
+            // No output depends on the loop.
             ("wire p, q; assign p = ~q; assign q = p; assign y = a;", "p depends"),
             ("wire [7:0] c; assign c = {c[6:0], c[7]} & a; assign y = c;", "c depends"),
-            // Arithmetic needs its operands whole: an undefined bit stays undefined.
+            // Arithmetic depends on all bits of its operands: one undefined bit makes the result undefined.
             ("wire [7:0] c; assign c = {c[6:0] + a[6:0], b[0]}; assign y = c;", "c depends"),
             (
                 "wire [1:0] p, q; and g (p[0], q[0], a[0]); or h (q[0], p[0], b[0]); assign {p[1], q[1]} = a; assign \
@@ -687,7 +688,7 @@ mod tests {
                  4]; end endgenerate assign y = r;",
                 "r depends",
             ),
-            // A counter that resets itself.
+            // A counter whose asynchronous reset depends on its own value.
             (
                 "reg [3:0] c; wire z = c == 4'd9; always @(posedge clk or posedge z) if (z) c <= 0; else c <= c + 1; \
                  assign y = c;",

@@ -1,7 +1,7 @@
 //! Operations in names of signals.
 
-/// Returns the number of the operation that the name of a signal in generated RTL states, and what follows it: 17 and
-/// `_a_s2` of `top.u_stage.fc1_v17_a_s2`.
+/// Returns the number of the operation in the name of a signal in generated RTL, and the rest of the name: 17 and
+/// `_a_s2` for `top.u_stage.fc1_v17_a_s2`.
 pub fn operation_in_name(name: &str) -> Option<(u32, &str)> {
     let name = &name[name.rfind('.').map_or(0, |dot| dot + 1)..];
     let begins = name.rmatch_indices('_').map(|(at, _)| at + 1).chain([0]);

@@ -1,35 +1,36 @@
-//! Symbolic execution of a process, in both languages: bits that a path has not assigned, choices between paths, paths
-//! that were left early.
+//! Symbolic execution of processes in both languages: unassigned bits, multiplexers between paths, and paths that exit
+//! early.
 //!
-//! A process is executed once, along all of its paths. A state maps what it assigns to a value; where a branch ends,
-//! the states of both sides are merged by choices. A bit without a value on some path holds an unassigned one: in a
-//! process that waits for levels it is a latch if anything depends on it, and else it belongs to another process.
+//! A process is executed once, along all of its paths. A state maps each assigned slot to its value; after a branch,
+//! the states of both sides are merged with multiplexers. Bits that a path does not assign get an unassigned value. In
+//! a level-sensitive process, a part that depends on such a value is a latch. A part that consists only of such a value
+//! belongs to another process.
 
 use super::design::{Binary, Expr, NodeId, Rtl, operands};
 use num_bigint::BigUint;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// Values that stand for bits which a path has not assigned.
+/// Free expressions that represent bits which a path has not assigned.
 #[derive(Default)]
 pub(super) struct Unassigned {
     nodes: FxHashSet<NodeId>,
 }
 
 impl Unassigned {
-    /// A new word that has not been assigned.
+    /// Returns a new unassigned word.
     pub(super) fn fresh(&mut self, rtl: &mut Rtl, width: u32) -> NodeId {
         let node = rtl.free(width);
         self.nodes.insert(node);
         node
     }
 
-    /// Returns `true` if the node as a whole is one of these values.
+    /// Returns `true` if the expression is an unassigned word.
     pub(super) fn contains(&self, node: NodeId) -> bool {
         self.nodes.contains(&node)
     }
 
-    /// Notes that `part` was cut out of `whole`: parts of what was not assigned are not either.
+    /// Marks parts of unassigned words as unassigned; `part` is a slice of `whole`.
     pub(super) fn note_part(&mut self, rtl: &Rtl, whole: NodeId, part: NodeId) {
         if self.contains(whole) {
             self.nodes.insert(part);
@@ -45,7 +46,7 @@ impl Unassigned {
         }
     }
 
-    /// The parts of a word that the process assigned, each with its lowest bit. The others belong to another process.
+    /// Returns the assigned parts of a word, each with its lowest bit. The other parts belong to other processes.
     pub(super) fn assigned_parts(&self, rtl: &Rtl, node: NodeId) -> Vec<(u32, NodeId)> {
         let parts = match rtl.expr(node) {
             Expr::Concat(parts) => parts.to_vec(),
@@ -59,7 +60,7 @@ impl Unassigned {
         placed.filter(|&(_, part)| !self.contains(part)).collect()
     }
 
-    /// Returns `true` if a value depends on one of these: a latch, in a process that waits for levels.
+    /// Returns `true` if a value depends on unassigned bits. In a level-sensitive process this is a latch.
     pub(super) fn reached_from(&self, rtl: &Rtl, node: NodeId) -> bool {
         let mut stack = vec![node];
         let mut seen = FxHashSet::default();
@@ -75,7 +76,7 @@ impl Unassigned {
     }
 }
 
-/// Returns the slots for which one of two states of paths has a value, in order.
+/// Returns the slots that have a value in at least one of two states, in order.
 pub(super) fn touched<S: Ord + Copy, V>(a: &BTreeMap<S, V>, b: &BTreeMap<S, V>) -> Vec<S> {
     let mut slots: Vec<S> = a.keys().chain(b.keys()).copied().collect();
     slots.sort_unstable();
@@ -84,8 +85,8 @@ pub(super) fn touched<S: Ord + Copy, V>(a: &BTreeMap<S, V>, b: &BTreeMap<S, V>) 
 }
 
 impl Rtl {
-    /// Returns one bit that is set if any of `bits` is; some of them may be constants. The bits are the flags of paths
-    /// that were left early.
+    /// Returns one bit that is set if any of `bits` is set. The bits are the flags of early exits, and some may be
+    /// constant.
     pub(super) fn any_set(&mut self, bits: impl IntoIterator<Item = NodeId>) -> NodeId {
         let mut any = self.number(0, 1);
         for bit in bits {
@@ -99,9 +100,9 @@ impl Rtl {
         any
     }
 
-    /// A choice between two words where what they have in common at the same place stays outside of it: the parts that
-    /// a process leaves to others remain what they are. What is in `unassigned`, which grows by cuttings of its nodes,
-    /// is all the same.
+    /// Builds a multiplexer of two words. Parts that are equal in both words stay outside of the multiplexer, so that
+    /// parts which a process does not assign remain recognisable. Unassigned parts count as equal; slices of them are
+    /// added to `unassigned`.
     pub(super) fn mux_by_parts(
         &mut self,
         cond: NodeId,
@@ -114,12 +115,13 @@ impl Rtl {
             _ => vec![n],
         };
         let sides = [parts(yes), parts(no)];
-        // What both sides leave alone stays the same expression.
+        // No part can be kept outside, or the multiplexer is trivial.
         if yes == no || sides.iter().all(|s| s.len() == 1) || self.as_const(cond).is_some() {
             return self.mux(cond, yes, no);
         }
         let width = self.width(yes);
-        // The part that each side is in, and the bits of it that are done; what differs since the last common part.
+        // For each side the current part and its number of processed bits; then the slices that differ since the last
+        // common part.
         let mut at = [(0, 0); 2];
         let mut differing: [Vec<(NodeId, u32, u32)>; 2] = Default::default();
         let (mut out, mut done, mut common) = (Vec::new(), 0, false);
@@ -153,7 +155,7 @@ impl Rtl {
         self.concat(&out)
     }
 
-    /// Bits from `lo` of a node as bits of what the node is a slice of.
+    /// Returns the expression that a node is a slice of, and the position of bit `lo` of the node in it.
     fn origin(&self, (n, lo): (NodeId, u32)) -> (NodeId, u32) {
         match self.expr(n) {
             Expr::Slice { x, lo: below } => (*x, lo + below),
@@ -161,7 +163,7 @@ impl Rtl {
         }
     }
 
-    /// A slice, unassigned where its node is.
+    /// Returns a slice, which is unassigned if its node is unassigned.
     fn cutting(&mut self, (n, lo, width): (NodeId, u32, u32), unassigned: &mut Unassigned) -> NodeId {
         let part = self.slice(n, lo, width);
         if unassigned.contains(n) {
@@ -170,7 +172,7 @@ impl Rtl {
         part
     }
 
-    /// The choice between the lists of slices, which are emptied; nothing where there are none.
+    /// Builds the multiplexer of the concatenated slices, and clears both lists; `None` if they are empty.
     fn choice(
         &mut self,
         cond: NodeId,

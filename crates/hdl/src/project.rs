@@ -1,8 +1,8 @@
-//! RTL projects: several files, file lists, include folders, macros and data files, as one source text.
+//! RTL projects: several files, file lists, include folders, macros and data files, joined to one source text.
 //!
-//! [`ProjectFiles`] collects the names that a command line and its file lists give; [`RtlProject::load`] reads the
-//! files and joins them; [`RtlProject::read`] elaborates them. Files are read through a function of the caller
-//! ([`ReadFile`]). Each line of the joined text belongs to a line of a file, which messages name.
+//! [`ProjectFiles`] collects the names from a command line and its file lists; [`RtlProject::load`] reads the files and
+//! joins them; [`RtlProject::read`] elaborates the joined text. The caller provides the function that reads files
+//! ([`ReadFile`]). Each line of the joined text is mapped to a line of a file for messages.
 
 pub use crate::source::ReadFile;
 use crate::source::{Segment, error};
@@ -15,32 +15,32 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// File lists within one another.
+/// Maximum nesting depth of file lists.
 const MAX_LISTS: u32 = 32;
-/// Files of a project.
+/// Maximum number of files of a project.
 const MAX_FILES: usize = 100_000;
 
-/// Extensions of files that are read by name only: contents of memories, constraints.
+/// Extensions of files that are not sources: contents of memories, constraints, scripts.
 const DATA: &[&str] = &["hex", "mem", "dat", "mif", "coe", "txt", "bin", "sdc", "xdc", "qsf", "tcl", "lpf", "pcf"];
 
-/// Files, include folders and macros of a project, as a command line and file lists name them.
+/// Files, include folders and macros of a project, from a command line and file lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectFiles {
-    /// Files, in the order of analysis. Data files may be among them.
+    /// Files, in the order of analysis. They may include data files.
     pub files: Vec<PathBuf>,
-    /// Folders in which included files are searched.
+    /// Folders that are searched for included files.
     pub include_dirs: Vec<PathBuf>,
-    /// Folders whose file `NAME.v` has the module NAME (Verilog).
+    /// Folders in which the file `NAME.v` or `NAME.sv` contains the module NAME (Verilog).
     pub library_dirs: Vec<PathBuf>,
-    /// Macros with their text.
+    /// Macros: name and replacement text.
     pub defines: Vec<(String, String)>,
 }
 
 impl ProjectFiles {
-    /// Adds a macro as `NAME` or `NAME=TEXT`; without one it is 1.
+    /// Adds a macro in the form `NAME` or `NAME=TEXT`. The default text is 1.
     ///
     /// # Errors
-    /// The description of the problem, if `NAME` is no name.
+    /// A message if `NAME` is not an identifier, or if the text has several lines.
     pub fn define(&mut self, definition: &str) -> Result<(), String> {
         let (name, text) = definition.split_once('=').unwrap_or((definition, "1"));
         let is_name = !name.starts_with(|c: char| c.is_ascii_digit()) && name.bytes().all(preprocess::is_word);
@@ -54,21 +54,21 @@ impl ProjectFiles {
         Ok(())
     }
 
-    /// Adds a macro of the command line.
+    /// Adds a macro of the option `--define`.
     ///
     /// # Errors
-    /// `E0917` if it is none.
+    /// `E0917` if the definition is invalid.
     pub fn define_option(&mut self, definition: &str) -> Result<(), Diagnostic> {
         let wrong = |message| Diagnostic::error("E0917", Place::Flag("--define".into()), message);
         self.define(definition).map_err(wrong)
     }
 
-    /// Returns `true` if an option of Verilog's preprocessor is given.
+    /// Returns `true` if include folders or macros are given.
     pub fn has_options(&self) -> bool {
         !self.include_dirs.is_empty() || !self.defines.is_empty()
     }
 
-    /// Adds the files and options of a file list. Relative paths are searched in the folder of the list, then in the
+    /// Adds the files and options of a file list. Relative paths are resolved in the folder of the list, then in the
     /// current folder.
     ///
     /// # Errors
@@ -84,7 +84,8 @@ impl ProjectFiles {
         let fail =
             |at: usize, message: String| Diagnostic { code: "E0917", ..error(&text, at as u32, message) }.in_file(list);
         let folder = list.parent().unwrap_or(Path::new(""));
-        // The list's own folder comes first; a file that is in neither is reported as the list names it.
+        // The folder of the list has priority. A file that exists in neither folder is reported by its name in the
+        // list.
         let located = |name: &str| {
             let here = folder.join(name);
             if here.exists() || !Path::new(name).exists() { here } else { PathBuf::from(name) }
@@ -140,7 +141,7 @@ impl ProjectFiles {
     }
 }
 
-/// Returns `true` for options of file lists that change neither the sources nor their semantics.
+/// Returns `true` for options of file lists that are ignored, as they affect neither the sources nor their semantics.
 fn is_without_effect(word: &str) -> bool {
     const EXACT: &[&str] =
         &["-sverilog", "-sv", "-vlog01compat", "-v2k", "+v2k", "-vhdl08", "-vhdl93", "-full64", "-q"];
@@ -149,8 +150,8 @@ fn is_without_effect(word: &str) -> bool {
     EXACT.contains(&word) || PREFIX.iter().any(|prefix| word.starts_with(prefix))
 }
 
-/// Words of a file list with their places: separated by spaces, without comments (`//`, `#`, `--`, `/* */`), with
-/// quotation marks removed and environment variables replaced.
+/// Returns the words of a file list with their byte offsets. Words are separated by white space. Comments (`//`, `#`,
+/// `--`, `/* */`) and quotation marks are removed, and environment variables are replaced.
 fn list_words(text: &str) -> Result<Vec<(usize, String)>, (usize, String)> {
     let mut words = Vec::new();
     let mut at = 0;
@@ -188,7 +189,8 @@ fn list_words(text: &str) -> Result<Vec<(usize, String)>, (usize, String)> {
     Ok(words)
 }
 
-/// Value of the environment variable `$NAME`, `${NAME}` or `$(NAME)` at a place, and the end of its name.
+/// Returns the value of the environment variable `$NAME`, `${NAME}` or `$(NAME)` at an offset, and the offset of its
+/// end.
 fn variable(text: &str, at: usize) -> Result<(String, usize), String> {
     let rest = &text[at + 1..];
     let (name, len) = match rest.chars().next().filter(|c| matches!(c, '{' | '(')) {
@@ -214,11 +216,12 @@ fn cannot_read(why: &io::Error) -> Diagnostic {
     Diagnostic::error("E0001", Place::Whole, format!("cannot read: {why}"))
 }
 
-/// Files of library folders that no source has instantiated yet, by the names of their modules.
+/// Files of library folders that no source has instantiated yet, by module name.
 struct ModuleLibrary(FxHashMap<String, PathBuf>);
 
 impl ModuleLibrary {
-    /// Lists the folders; of files of one name the first folder's is taken.
+    /// Lists the files of library folders. If several folders have a file of the same name, the first folder has
+    /// priority.
     fn list(folders: &[PathBuf]) -> Result<ModuleLibrary, Diagnostic> {
         let mut files = FxHashMap::default();
         for folder in folders {
@@ -235,8 +238,7 @@ impl ModuleLibrary {
         Ok(ModuleLibrary(files))
     }
 
-    /// Removes and returns the files of modules that a source instantiates. A source is no file of the library any
-    /// more.
+    /// Removes and returns the files of modules that a source instantiates. Also removes the file of the source itself.
     fn take_modules(&mut self, path: &Path, text: &str) -> Vec<PathBuf> {
         if self.0.is_empty() {
             return Vec::new();
@@ -253,7 +255,7 @@ impl ModuleLibrary {
         while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
             let word = &rest[start..];
             let end = word.find(|c: char| !c.is_ascii() || !preprocess::is_word(c as u8)).unwrap_or(word.len());
-            // The name of a module is before its parameters or the name of an instance.
+            // A module name is followed by parameters or the name of an instance.
             let after = word[end..].trim_start();
             let is_instance = after.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '#' | '\\'));
             if is_instance && !declared.contains(&word[..end]) {
@@ -265,24 +267,24 @@ impl ModuleLibrary {
     }
 }
 
-/// Sources of a project, joined.
+/// Sources of a project, joined to one text.
 #[derive(Clone, Debug)]
 pub struct RtlProject {
     /// Language of all sources.
     pub language: Language,
-    /// Joined text; that of a single file without options is unchanged.
+    /// Joined text. A single file without options stays unchanged.
     pub text: Arc<str>,
     segments: Vec<Segment>,
-    /// Sources and included files.
+    /// Paths of sources and included files.
     paths: Vec<PathBuf>,
-    /// Contents of the sources, for their header comments.
+    /// Paths and contents of the sources; the header comment of the top module's file is used later.
     sources: Vec<(PathBuf, String)>,
-    /// Data files of the command line, found by their name.
+    /// Data files of the command line, which sources refer to by name.
     data: Vec<PathBuf>,
 }
 
 impl RtlProject {
-    /// Reads the sources.
+    /// Reads and joins the sources of a project.
     ///
     /// # Errors
     /// If a file cannot be read, the files are of two languages (`E0807`), or the preprocessor rejects one (`E0903`).
@@ -291,7 +293,7 @@ impl RtlProject {
         source: &dyn Fn(&Path) -> Result<String, E>,
         read: &ReadFile<'_>,
     ) -> Result<RtlProject, E> {
-        // A file that is the only one is a source whatever its name is.
+        // A single file is always a source, whatever its extension.
         let is_only = project.files.len() == 1;
         let (data, paths): (Vec<PathBuf>, Vec<PathBuf>) =
             project.files.iter().cloned().partition(|path| !is_only && is_data_file(path));
@@ -311,10 +313,10 @@ impl RtlProject {
         Ok(RtlProject::join(project, sources, data, read)?)
     }
 
-    /// Joins sources that have been read.
+    /// Joins sources whose contents have already been read.
     ///
     /// # Errors
-    /// As [`RtlProject::load`].
+    /// Like [`RtlProject::load`].
     fn join(
         project: &ProjectFiles,
         sources: Vec<(PathBuf, String)>,
@@ -353,10 +355,10 @@ impl RtlProject {
         Ok(RtlProject { language, text: text.into(), segments, paths, sources, data })
     }
 
-    /// Elaborates the project.
+    /// Elaborates the project to a design.
     ///
     /// # Errors
-    /// As [`crate::read`], with the file of each message.
+    /// Like [`crate::read`]; messages contain the name of the file.
     pub fn read(&self, top: Option<&str>, read: &ReadFile<'_>) -> Result<Rtl, Diagnostic> {
         let find = |line: u64, name: &str| {
             let bytes = self.data_file(line, name, read)?;
@@ -371,7 +373,7 @@ impl RtlProject {
         Ok(rtl)
     }
 
-    /// Names of the modules or entities, in the order of their declarations.
+    /// Returns the names of the modules or entities, in the order of their declarations.
     ///
     /// # Errors
     /// If a source cannot be parsed.
@@ -383,19 +385,19 @@ impl RtlProject {
         names.map_err(|wrong| self.located(wrong))
     }
 
-    /// Contents of the sources, with their paths.
+    /// Returns paths and contents of the sources.
     pub fn sources(&self) -> &[(PathBuf, String)] {
         &self.sources
     }
 
-    /// File and line of a line of the joined text.
+    /// Returns the file and the line number in it for a line of the joined text.
     fn place(&self, line: u64) -> (&Path, u64) {
         let at = self.segments.partition_point(|s| s.first <= line).saturating_sub(1);
         let segment = self.segments[at];
         (&self.paths[segment.file], segment.line + line.saturating_sub(segment.first))
     }
 
-    /// A message about the joined text as one about a file.
+    /// Converts the position of a message in the joined text to a file and its line.
     pub fn located(&self, mut wrong: Diagnostic) -> Diagnostic {
         if wrong.file.is_some() {
             return wrong;
@@ -411,8 +413,8 @@ impl RtlProject {
         }
     }
 
-    /// Contents of a data file that a line of the sources names: in the folder of the source, in the current folder,
-    /// or among the files of the command line.
+    /// Returns the contents of a data file that a line of the sources names. The folder of the source is searched
+    /// first, then the current folder, then the data files of the command line.
     fn data_file(&self, line: u64, name: &str, read: &ReadFile<'_>) -> Result<Vec<u8>, String> {
         if name.is_empty() || name.contains('\0') {
             return Err("a file without a name".to_owned());
@@ -431,7 +433,7 @@ impl RtlProject {
         Err(why.unwrap_or_default())
     }
 
-    /// Data files whose names are strings of the sources: name and contents.
+    /// Returns names and contents of the data files that string literals of the sources name.
     pub fn data_files(&self, read: &ReadFile<'_>) -> Vec<(String, Vec<u8>)> {
         let mut found: Vec<(String, Vec<u8>)> = Vec::new();
         for (line, text) in self.text.lines().enumerate() {
@@ -446,13 +448,13 @@ impl RtlProject {
     }
 }
 
-/// Returns `true` for names of files that are no sources.
+/// Returns `true` if the extension is that of a data file, which is not a source.
 pub fn is_data_file(path: &Path) -> bool {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     DATA.contains(&extension.as_str())
 }
 
-/// Sources one after the other.
+/// Joins sources to one text, without preprocessing.
 fn joined(sources: &[(PathBuf, String)], paths: Vec<PathBuf>) -> (String, Vec<Segment>, Vec<PathBuf>) {
     let (mut text, mut segments, mut lines) = (String::new(), Vec::new(), 1);
     for (file, (_, source)) in sources.iter().enumerate() {
@@ -464,7 +466,8 @@ fn joined(sources: &[(PathBuf, String)], paths: Vec<PathBuf>) -> (String, Vec<Se
     (text, segments, paths)
 }
 
-/// Returns `true` if a source declares a module or entity. A comment may say so as well: the answer is only a hint.
+/// Returns `true` if the source seems to declare the module or entity. The search includes comments, so the result is
+/// only a hint.
 fn declares(language: Language, text: &str, name: &str) -> bool {
     let keyword = if language == Language::Verilog { "module" } else { "entity" };
     let mut before = "";
@@ -475,7 +478,7 @@ fn declares(language: Language, text: &str, name: &str) -> bool {
     })
 }
 
-/// Lines of the comments at the beginning of a source.
+/// Returns the lines of the comments at the beginning of a source.
 fn header_comment(language: Language, text: &str) -> Vec<String> {
     let mark = if language == Language::Verilog { "//" } else { "--" };
     let lines = text.lines().map(str::trim).take_while(|line| line.is_empty() || line.starts_with(mark));
@@ -487,7 +490,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// Files in memory.
+    /// Returns a function that reads the given files from memory.
     fn files<'a>(all: &[(&'a str, &'a str)]) -> impl Fn(&Path) -> io::Result<Vec<u8>> + Sync + 'a {
         let all: HashMap<PathBuf, &str> = all.iter().map(|&(path, text)| (PathBuf::from(path), text)).collect();
         move |path| match all.get(path) {
@@ -541,7 +544,7 @@ mod tests {
         wrong[0].1 = "`define W 4\n\n`foo\n";
         let said = read(&wrong, &["rtl/part.v", "rtl/top.v"], &none).unwrap_err();
         assert!(said.contains("rtl/defs.vh") && said.contains("line 3"), "{said}");
-        // What follows an included file keeps its own lines.
+        // The lines after an included file keep their own line numbers.
         wrong[0].1 = "`define W 4\n\n\n\n";
         wrong[1].1 =
             "`include \"defs.vh\"\nmodule part(input [`W-1:0] a, output [`W-1:0] y);\nassign y = ~b;\nendmodule\n";
@@ -607,7 +610,7 @@ mod tests {
         assert!(said.contains("top.vhd") && said.contains("line 2"), "{said}");
     }
 
-    /// Entries of the table that drives an output.
+    /// Returns the entries of the table that drives an output.
     fn words(all: &[(&str, &str)], names: &[&str]) -> Result<Vec<u64>, String> {
         let rtl = read(all, names, &ProjectFiles::default())?;
         let mut open = vec![rtl.read(rtl.outputs[0])];
@@ -633,7 +636,7 @@ mod tests {
         let up = "reg [7:0] m [0:3];";
         let plain = "initial $readmemh(\"d/m.hex\", m);";
         assert_eq!(read(up, plain, "01 // one\n2_a /* x\n ff */ ff\n@3 7\n"), Ok(vec![1, 42, 255, 7]));
-        // Without addresses the lowest comes first, in either form of the declaration.
+        // Without addresses, the words start at the lowest address, whichever way the range is declared.
         assert_eq!(read("reg [7:0] m [3:0];", plain, "1 2 3 4 5 6"), Ok(vec![1, 2, 3, 4]));
         let range = "initial $readmemb(\"d/m.hex\", m, 3, 0);";
         assert_eq!(read(up, range, "1 10 11 100"), Ok(vec![4, 3, 2, 1]));
@@ -757,7 +760,7 @@ mod tests {
         );
         let expected: Vec<u64> = (0..16).map(|i| if i % 5 != 1 { i * i } else { 7 }).collect();
         assert_eq!(words(&[("t.vhd", &text)], &["t.vhd"]), Ok(expected));
-        // Undefined words stay undefined: they are outside of the table.
+        // Undefined words are outside of the table, so they stay undefined.
         let text = text.replace("x\"07\"", "(others => 'X')");
         assert!(words(&[("t.vhd", &text)], &["t.vhd"]).is_ok());
     }

@@ -1,9 +1,9 @@
-//! Registers of both languages: which bits a process owns, and resets that only hold.
+//! Registers of both languages: detection of the bits that a process drives, and of resets that keep the value.
 
 use crate::{Expr, NodeId, Register, Rtl, SignalId};
 
 impl Rtl {
-    /// Returns `true` if a value consists of constants and of bits of `own` at their places.
+    /// Returns `true` if a value consists of constants and of bits of `own` at their own positions.
     pub(crate) fn constant_or_held(&self, value: NodeId, own: NodeId) -> bool {
         let part = |node: NodeId, at: u32| match self.expr(node) {
             Expr::Const(_) => true,
@@ -22,7 +22,7 @@ impl Rtl {
         }
     }
 
-    /// Which bits of a value are something else than the same bits of `own`.
+    /// Returns for each bit of a value `true` if it is not the same bit of `own`.
     fn changed(&self, value: NodeId, own: NodeId) -> Vec<bool> {
         let mut changed = vec![value != own; self.width(own) as usize];
         if let Expr::Concat(parts) = self.expr(value) {
@@ -38,11 +38,11 @@ impl Rtl {
         changed
     }
 
-    /// Adds registers for a signal, clocked and with asynchronous resets (the strongest first): for its bits that some
-    /// value changes, as the others belong to somebody else, or for all of them (`whole`).
+    /// Adds registers with a clock and asynchronous resets, the highest priority first. With `whole` all bits of the
+    /// signal get registers, otherwise only the bits that a value changes, as other processes drive the others.
     ///
-    /// Where the weakest resets hold what the bits are, these do not change without a clock: they are registers that
-    /// are not enabled while such a reset is there.
+    /// If the resets of lowest priority keep the value of the bits, these resets become clock enables: the bits do not
+    /// change during such a reset.
     pub(crate) fn add_registers(
         &mut self,
         id: SignalId,

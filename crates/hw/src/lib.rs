@@ -1,10 +1,11 @@
 //! From a scheduled model to hardware: netlists, resource sharing, retiming, device models, code generators.
 //!
-//! - [`netlist`]: nets of known width, each driven by a cell; [`netlist::lower`] builds it from a scheduled model.
-//! - [`emit`]: Verilog, SystemVerilog and VHDL of a netlist, and wrappers for AXI4-Stream.
-//! - [`device`]: LUTs, carries, memories and clock frequency of a netlist on a device.
+//! - [`netlist`]: nets of known width, each driven by a cell; [`netlist::lower`] builds a netlist from a scheduled
+//!   model.
+//! - [`emit`]: code generators for Verilog, SystemVerilog and VHDL, and AXI4-Stream wrappers.
+//! - [`device`]: estimated LUTs, carry cells, BRAMs, DSPs and clock frequency of a netlist on a device.
 //! - [`reuse`]: resource sharing for initiation intervals above one.
-//! - [`retime`]: retiming of the pipelines in state machines within the slack of their schedule.
+//! - [`retime`]: retiming of the pipelines in stateful designs within the slack of their schedule.
 //!
 //! ```
 //! use alir_core::ir::Limits;

@@ -1,8 +1,8 @@
-//! Evaluation of a model on arrays in memory: read in place, written in place, on several threads.
+//! Evaluation of a model on arrays in memory, on several threads, without copies of whole arrays.
 //!
-//! [`ArrayEngine::run`] gives the same bits as [`super::batch::run`] for a file with the same numbers. It never copies
-//! a whole array: numbers that are not float64 are converted block by block. Unlike `batch`, it rounds no result unless
-//! [`ArrayRun::rounds`] is set: a value that float64 cannot represent is an [`ArrayFault::Inexact`].
+//! [`ArrayEngine::run`] returns the same bits as [`super::batch::run`] for a file with equal numbers. Numbers that are
+//! not float64 are converted block by block. Unlike `batch`, it rounds no result unless [`ArrayRun::rounds`] is set: a
+//! value that float64 cannot represent is an [`ArrayFault::Inexact`].
 
 use super::batch::{Engine, SampleFault, Settings, codes_of_row, fault_of};
 use super::fast::{Plan, Runner};
@@ -73,7 +73,7 @@ impl<'a> Numbers<'a> {
         each!(self, v => v.len())
     }
 
-    /// Returns `true` if there are none.
+    /// Returns `true` if there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -101,12 +101,12 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Returns the numbers as float64; `None` if one has no exact float64. `scratch` stores converted numbers.
+    /// Returns the numbers as float64; `None` if float64 cannot represent a number. `scratch` stores converted numbers.
     fn reals<'s>(&self, scratch: &'s mut Vec<f64>) -> Option<&'s [f64]>
     where
         'a: 's,
     {
-        /// Every integer up to this magnitude is a float64.
+        /// Largest magnitude up to which float64 represents every integer.
         const EXACT: u64 = 1 << 53;
         match *self {
             Numbers::F64(v) => return Some(v),
@@ -149,9 +149,9 @@ impl<'a> Numbers<'a> {
 pub enum Results<'a> {
     /// Real numbers.
     Reals(&'a mut [f64]),
-    /// Raw integer values.
+    /// Raw integer values as int64.
     Signed(&'a mut [i64]),
-    /// Raw integer values.
+    /// Raw integer values as uint64.
     Unsigned(&'a mut [u64]),
     /// Raw integer values of any size.
     Wide(&'a mut [BigInt]),
@@ -168,7 +168,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Returns `true` if there are none.
+    /// Returns `true` if there are no results.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -290,17 +290,18 @@ impl fmt::Display for ArrayFault {
     }
 }
 
-/// Callback that evaluates a block of samples instead of the plan. It receives the numbers, the memory for results, and
-/// the plan's runner for parts of the computation. Samples of faults are counted from the first of the block.
+/// Callback that evaluates a block of samples instead of the plan. The callback receives the numbers, the memory for
+/// results, and the plan's runner for parts of the computation. Samples of faults are counted from the first of the
+/// block.
 pub type BlockEvaluator<'a> =
     dyn Fn(Numbers<'_>, &mut Results<'_>, &mut Runner<'_>) -> Result<(), ArrayFault> + Sync + 'a;
 
 /// Options for a run over arrays.
 #[derive(Clone, Copy)]
 pub struct ArrayRun<'a> {
-    /// Largest number of threads, the caller's included.
+    /// Largest number of threads, including the caller's thread.
     pub threads: usize,
-    /// Called on the caller's thread a few times a second; `true` ends the run.
+    /// Function that is called on the caller's thread a few times per second; the run ends if it returns `true`.
     pub stop: &'a dyn Fn() -> bool,
     /// `true` to round values that float64 cannot represent to the nearest float64 instead of reporting them.
     pub rounds: bool,
@@ -328,9 +329,9 @@ impl fmt::Debug for ArrayEngine {
     }
 }
 
-/// Work ([`ArrayEngine::row_work`] times samples) below which another thread costs more than it saves.
+/// Work ([`ArrayEngine::row_work`] times samples) below which one more thread costs more time than it saves.
 const THREAD_WORK: usize = 1 << 17;
-/// Work between two calls of [`ArrayRun::stop`], at most about a tenth of a second.
+/// Work between two calls of [`ArrayRun::stop`]; about a tenth of a second at most.
 const STOP_WORK: usize = 1 << 26;
 
 impl ArrayEngine {
@@ -359,14 +360,13 @@ impl ArrayEngine {
         self.code_type
     }
 
-    /// Evaluates `rows` samples. If the results are raw integer values, the numbers are raw integer values, too, and
-    /// must be integers.
+    /// Evaluates `rows` samples. If the results are raw integer values, the numbers must be raw integer values, too.
     ///
     /// # Errors
-    /// The first sample without a result; a run that `stop` ended. Results are then unspecified.
+    /// The first sample without a result, or an interruption by `stop`. The results are then unspecified.
     ///
     /// # Panics
-    /// If the lengths are not those of `rows` samples of the model, or the plan is that of another model.
+    /// If the array lengths do not match `rows` samples of the model, or the plan belongs to another model.
     pub fn run(
         &self,
         plan: &Plan,
@@ -416,7 +416,8 @@ impl ArrayEngine {
                 if let Err(fault) = done {
                     let fault = fault.with_sample_offset(range.start);
                     let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Blocks are taken in order, so all earlier ones are done or in progress: the least sample wins.
+                    // Blocks are taken in order, so all earlier blocks are done or in progress: the fault of the first
+                    // sample is kept.
                     if work
                         .fault
                         .as_ref()
@@ -442,7 +443,7 @@ impl ArrayEngine {
         } else {
             std::thread::scope(|scope| {
                 for _ in 1..threads_used {
-                    // If the system refuses further threads, the existing ones do the work.
+                    // If the operating system refuses more threads, the existing threads do the work.
                     let spawned = std::thread::Builder::new().spawn_scoped(scope, || take_blocks(None));
                     if spawned.is_err() {
                         break;
@@ -459,9 +460,9 @@ impl ArrayEngine {
 struct Work<'a> {
     /// First sample of the next block.
     next: usize,
-    /// Results of that sample and later ones.
+    /// Results from sample `next` on.
     results: Results<'a>,
-    /// Fault with the least sample so far.
+    /// Fault of the first sample that has failed so far.
     fault: Option<ArrayFault>,
 }
 
@@ -475,7 +476,7 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Evaluates a block of samples by the plan.
+    /// Evaluates a block of samples with the plan.
     fn block(&mut self, numbers: Numbers<'_>, results: &mut Results<'_>, rows: usize) -> Result<(), ArrayFault> {
         let engine = &self.array.engine;
         match results {
@@ -546,7 +547,7 @@ impl Worker<'_> {
             }
         }
         let mut found = vec![BigInt::ZERO; good * engine.outputs.len()];
-        // An earlier sample's fault comes first.
+        // A fault of an earlier sample has priority.
         let fault = if good == 0 { fault } else { first(self.runner.run_exact(&samples, &mut found)).and(fault) };
         if let Results::Reals(out) = results {
             return to_reals(
@@ -627,7 +628,7 @@ mod tests {
 
     const NEVER: &dyn Fn() -> bool = &|| false;
 
-    /// The raw integer values that the reference interpreter gives, up to its first fault.
+    /// Returns the raw integer values that the reference interpreter computes, up to its first fault.
     fn expected(model: &Model, numbers: &Numbers<'_>, rows: usize, codes: bool) -> (Vec<BigInt>, Option<usize>) {
         let ports = input_ports(model);
         let values = numbers.to_values();

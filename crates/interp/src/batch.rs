@@ -1,8 +1,8 @@
-//! Samples from a [`Reader`] through a program to a [`Writer`], a block at a time.
+//! Evaluation of samples from a [`Reader`] by a program, block by block, with the results going to a [`Writer`].
 //!
-//! [`run`] uses the batch engine, on as many threads as requested; [`run_golden`] uses the reference interpreter, and
-//! shows every step. Both give the same numbers, the same faults and the same files, whatever the number of threads:
-//! blocks are read in order and written in order; only their computation is parallel.
+//! [`run`] uses the batch engine on the requested number of threads; [`run_golden`] uses the reference interpreter, and
+//! reports the value of every operation. Both give the same numbers, faults and files for every number of threads:
+//! blocks are read and written in order; only their computation is parallel.
 
 use super::fast::{self, FaultKind, Plan, PlanOptions, Runner};
 use super::golden::{LookupMiss, MissedEntry, Step, golden_steps};
@@ -17,19 +17,19 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// Treatment of a sample that has no result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
-    /// The first one ends the run.
+    /// The first such sample ends the run.
     #[default]
     Stop,
-    /// It gets no row in the output.
+    /// The sample has no row in the output.
     Skip,
-    /// Its row is NaN.
+    /// The row of the sample is NaN.
     Nan,
 }
 
 /// Settings for a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// `true` if the numbers on both sides are codes, not reals.
+    /// `true` if inputs and outputs are raw integer values (codes) instead of real numbers.
     pub codes: bool,
     /// Result of a lookup outside its table.
     pub lookup_miss: LookupMiss,
@@ -37,14 +37,14 @@ pub struct Settings {
     pub on_error: OnError,
 }
 
-/// Why a sample has no result.
+/// Reason why a sample has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SampleFault {
     /// An input number has no code.
     Input {
-        /// Which input element.
+        /// Index of the input element.
         input: usize,
-        /// Why, in words.
+        /// Message.
         reason: String,
     },
     /// A lookup outside its table.
@@ -61,7 +61,7 @@ impl fmt::Display for SampleFault {
 }
 
 impl SampleFault {
-    /// The message about sample `sample` (from 0) of the file `name`.
+    /// Returns the message about sample `sample` (from 0) of the file `name`.
     pub fn diagnostic(&self, name: &str, sample: u64) -> Diagnostic {
         let diagnostic = self.told(Place::Whole, format!("sample {sample}, {self}")).in_file(name.as_ref());
         match self {
@@ -72,7 +72,7 @@ impl SampleFault {
         }
     }
 
-    /// The message about a cycle (from 0) of a state machine; a port or block is the place.
+    /// Returns the message about a cycle (from 0) of a stateful design; `place` is a port or block.
     pub fn in_cycle(&self, place: Place, cycle: u64) -> Diagnostic {
         self.told(place, format!("cycle {cycle}, {self}"))
     }
@@ -86,16 +86,16 @@ impl SampleFault {
     }
 }
 
-/// The result of a run.
+/// Result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Samples read.
     pub samples: u64,
     /// Samples without a result.
     pub failed: u64,
-    /// The first of them, with why.
+    /// Index of the first such sample, and the reason.
     pub first_failure: Option<(u64, SampleFault)>,
-    /// Output numbers that float64 does not hold and that were rounded.
+    /// Number of output values that were rounded because float64 cannot represent them.
     pub rounded: u64,
 }
 
@@ -107,15 +107,15 @@ struct Outputs {
     rounded: u64,
 }
 
-/// Runs all samples of `reader` by the reference interpreter. `visit` receives every step of every sample (from 0);
-/// `progress` receives the number of samples done so far and returns `true` to go on.
+/// Runs all samples of `reader` with the reference interpreter. `visit` receives every step of every sample (from 0);
+/// `progress` receives the number of samples done so far, and the run ends if it returns `false`.
 ///
 /// # Errors
-/// Errors of the reader or the writer; with [`OnError::Stop`] the first sample without a result; a run that `progress`
-/// ended.
+/// Errors of the reader or the writer; with [`OnError::Stop`] the first sample without a result; an interruption by
+/// `progress`.
 ///
 /// # Panics
-/// If reader or writer were opened for another model, or for the other choice of codes and reals.
+/// If the reader or the writer was opened for another model, or with another setting of `codes`.
 pub fn run_golden(
     model: &Model,
     settings: Settings,
@@ -147,7 +147,7 @@ pub fn run_golden(
     }
 }
 
-/// Counts a block's faults, does with them what the settings say, and writes the block.
+/// Counts the faults of a block, handles them according to the settings, and writes the block.
 fn finish_block(
     outputs: &mut Outputs,
     rows: usize,
@@ -187,14 +187,14 @@ fn interrupted() -> Diagnostic {
     Diagnostic::error("E0708", Place::Whole, "interrupted; no output was written")
 }
 
-/// Runs all samples of `reader` by the batch engine on `threads` threads. `progress` hears the number of samples done
-/// so far and says whether to go on.
+/// Runs all samples of `reader` with the batch engine on `threads` threads. `progress` receives the number of samples
+/// done so far, and the run ends if it returns `false`.
 ///
 /// # Errors
-/// As [`run_golden`]: the first sample without a result is the same.
+/// As for [`run_golden`]: both report the same first sample without a result.
 ///
 /// # Panics
-/// If reader or writer were opened for another model, or for the other choice of codes and reals.
+/// If the reader or the writer was opened for another model, or with another setting of `codes`.
 pub fn run(
     model: &Model,
     settings: Settings,
@@ -262,7 +262,7 @@ fn plan_of(model: &Model, settings: Settings) -> Plan {
     Plan::new(model, PlanOptions { lookup_miss: settings.lookup_miss, ..PlanOptions::default() })
 }
 
-/// [`run`] for samples that are too few to be worth a plan.
+/// Like [`run`], for so few samples that building a plan costs more time than it saves.
 fn run_few(
     model: &Model,
     settings: Settings,
@@ -292,7 +292,7 @@ fn run_few(
     }
 }
 
-/// Where blocks come from, one thread at a time.
+/// Shared state for reading blocks, used by one thread at a time.
 struct Source<'a> {
     reader: &'a mut Reader,
     /// Number of the next block.
@@ -300,12 +300,12 @@ struct Source<'a> {
     ended: bool,
 }
 
-/// Where blocks go, in their order.
+/// Shared state for writing blocks in order.
 struct Sink<'a, P> {
     writer: Option<&'a mut Writer>,
     progress: P,
     summary: Summary,
-    /// Number of the block whose turn it is.
+    /// Number of the block to be written next.
     next: u64,
     failed: Option<Diagnostic>,
     /// `true` if the run has ended.
@@ -313,7 +313,7 @@ struct Sink<'a, P> {
 }
 
 impl<P: FnMut(u64) -> bool> Sink<'_, P> {
-    /// Takes the next block; whether there should be another.
+    /// Writes the next block; returns `true` if the run continues.
     fn take(&mut self, block: &mut Result<(usize, Outputs), Diagnostic>, settings: Settings, name: &str) -> bool {
         let (rows, outputs) = match block {
             Ok((0, _)) => return false,
@@ -335,14 +335,14 @@ impl<P: FnMut(u64) -> bool> Sink<'_, P> {
     }
 }
 
-/// The batch engine over blocks.
+/// The batch engine for blocks of samples.
 pub(super) struct Engine {
     settings: Settings,
     pub(super) inputs: Vec<Port>,
     pub(super) outputs: Vec<Port>,
     /// `true` if every output is exact as a float64.
     pub(super) exact_reals: bool,
-    /// Inputs that no instruction reads, so that only we notice a NaN there.
+    /// Ranges of inputs that no instruction reads, so that only this engine detects a NaN there.
     unread: Vec<Range<usize>>,
     /// Smallest and largest code of each input, if all ports of the program are within int64.
     narrow: Option<Vec<(i64, i64)>>,
@@ -363,7 +363,7 @@ impl Engine {
         Engine { settings, exact_reals, unread, narrow, inputs, outputs }
     }
 
-    /// Samples that are read at once: as many as have their numbers in the second-level cache.
+    /// Returns the number of samples in a block, whose numbers fit the second-level cache.
     pub(super) fn rows_at_once(&self) -> usize {
         let row_bytes = 8 * (self.inputs.len() + self.outputs.len()).max(1);
         ((1 << 19) / row_bytes).clamp(Plan::CHUNK, 1 << 14).next_multiple_of(Plan::CHUNK)
@@ -374,7 +374,7 @@ impl Engine {
         let size = rows * self.outputs.len();
         let mut run = |reals: &[f64]| {
             let mut outputs = std::mem::take(spare);
-            // What is there already will be overwritten.
+            // The run overwrites old content.
             outputs.resize(size, 0.0);
             let faults = runner.run(reals, &mut outputs);
             Outputs { values: Values::Reals(outputs), faults: faults_of(faults), rounded: 0 }
@@ -402,14 +402,14 @@ impl Engine {
         match self.unread.as_slice() {
             [] => true,
             [all] if all.len() == columns => all_finite(reals),
-            // All numbers at once take less time than many short runs of them; where one is not finite, the runs
-            // decide.
+            // Testing all numbers of the block takes less time than testing many short ranges; only if a number is not
+            // finite, the ranges are tested.
             some if some.len() * SHORT_RUN > columns && all_finite(reals) => true,
             some => reals.chunks_exact(columns).all(|row| some.iter().all(|run| all_finite(&row[run.clone()]))),
         }
     }
 
-    /// Returns `true` if these are codes of the input ports, and all ports are within int64.
+    /// Returns `true` if the numbers are codes of the input ports, and all ports are within int64.
     pub(super) fn all_codes(&self, integers: &[i64]) -> bool {
         let Some(ranges) = self.narrow.as_deref().filter(|ranges| !ranges.is_empty()) else { return false };
         let mut rows = integers.chunks_exact(ranges.len());
@@ -417,8 +417,7 @@ impl Engine {
     }
 }
 
-/// A block through exact codes, for everything that is rare: wide ports, numbers without a code, integers beyond
-/// float64.
+/// Evaluates a block in exact codes, for rare cases: wide ports, numbers without a code, integers beyond float64.
 fn exact(
     inputs: &[Port],
     outputs: &[Port],
@@ -438,7 +437,7 @@ fn exact(
     }
     let mut results = vec![BigInt::ZERO; rows * outputs.len()];
     let missed = faults_of(run(&samples, &mut results));
-    // An input without a code comes before any lookup.
+    // A fault of an input without a code has priority over a fault of a lookup.
     let failed: Vec<usize> = faults.iter().map(|(row, _)| *row).collect();
     faults.extend(missed.into_iter().filter(|(row, _)| failed.binary_search(row).is_err()));
     faults.sort_by_key(|(row, _)| *row);
@@ -459,7 +458,7 @@ fn exact(
     Outputs { values, faults, rounded }
 }
 
-/// Numbers in order as ranges.
+/// Returns the ranges of consecutive numbers in an ascending list.
 fn runs(numbers: &[usize]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for &number in numbers {
@@ -471,18 +470,18 @@ fn runs(numbers: &[usize]) -> Vec<Range<usize>> {
     runs
 }
 
-/// Runs of a row shorter than this, on average and with what lies between them, are looked at with the rest of the row.
+/// Average length of ranges, including the gaps between them, below which the whole row is tested.
 const SHORT_RUN: usize = 32;
 
 /// Returns `true` if no number is NaN or infinite.
 fn all_finite(reals: &[f64]) -> bool {
-    // Where all bits of the exponent are set, one more in the last of them carries into the sign's place.
+    // If all exponent bits are set, adding one at the lowest exponent bit carries into the sign bit.
     const EXPONENT: u64 = 0x7ff0 << 48;
     let carries = |x: &f64| (x.to_bits() & EXPONENT).wrapping_add(1 << 52);
     reals.iter().fold(0, |all, x| all | carries(x)) >> 63 == 0
 }
 
-/// Returns `true` if float64 holds an integer without rounding.
+/// Returns `true` if float64 represents an integer exactly.
 fn is_exact(v: i64) -> bool {
     v.unsigned_abs() <= 1 << 53
 }
@@ -491,7 +490,7 @@ fn faults_of(faults: Vec<fast::Fault>) -> Vec<(usize, SampleFault)> {
     faults.into_iter().map(fault_of).collect()
 }
 
-/// The sample of a fault, and why it has no result.
+/// Returns the index of the sample of a fault, and the reason why the sample has no result.
 pub(super) fn fault_of(fault: fast::Fault) -> (usize, SampleFault) {
     match fault.kind {
         FaultKind::NotFinite { input, value } => {
@@ -501,13 +500,13 @@ pub(super) fn fault_of(fault: fast::Fault) -> (usize, SampleFault) {
     }
 }
 
-/// The codes on the input port that row `row` of a block stands for; the numbers are codes already if `codes`.
+/// Returns the codes on the input port for row `row` of a block; with `codes`, the numbers are the codes.
 ///
 /// # Errors
-/// The first input whose number has no code.
+/// The first input number without a code.
 ///
 /// # Panics
-/// If the block has no such row.
+/// If the block has no row `row`.
 pub fn codes_of_row(ports: &[Port], block: &Values, row: usize, codes: bool) -> Result<Vec<BigInt>, SampleFault> {
     let code = |(input, port): (usize, &Port)| {
         let code = block.code(row * ports.len() + input, *port, codes);
@@ -516,7 +515,7 @@ pub fn codes_of_row(ports: &[Port], block: &Values, row: usize, codes: bool) -> 
     ports.iter().enumerate().map(code).collect()
 }
 
-/// The reference interpreter over blocks.
+/// The reference interpreter for blocks of samples.
 struct Golden<'a> {
     model: &'a Model,
     settings: Settings,

@@ -1,8 +1,8 @@
-//! The reference interpreter: section 3 of `docs/alir.md`, line by line, in integers of any size.
+//! Reference interpreter: implements section 3 of `docs/alir.md` line by line, in integers of any size.
 //!
-//! It promises to be right and to be readable next to the page; speed is another module's matter. It works
-//! on codes: inputs are the codes on the module's input port (in the types of [`Model::input_kifs`]), outputs
-//! are the codes on its output port. Real numbers are converted elsewhere.
+//! The interpreter is written for correctness and for comparison with that section; other modules are fast. Inputs are
+//! raw integer values (codes) of the module's input port (in the types of [`Model::input_kifs`]), outputs are the codes
+//! of its output port. Real numbers are converted elsewhere.
 
 use alir_core::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use alir_core::num::{Kif, align, wrap};
@@ -12,21 +12,21 @@ use std::fmt;
 /// Result of a lookup outside its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LookupMiss {
-    /// It is an error that names operation and index.
+    /// An error that names the operation and the index.
     #[default]
     Error,
-    /// It reads zero, as the hardware does.
+    /// Zero, as in the hardware.
     Zero,
 }
 
 /// A lookup outside its table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissedEntry {
-    /// The lookup.
+    /// Index of the lookup operation.
     pub op: ValueId,
-    /// The index that has no entry; may be negative.
+    /// Index without an entry; may be negative.
     pub index: BigInt,
-    /// Entries of the table.
+    /// Number of entries of the table.
     pub len: usize,
 }
 
@@ -38,25 +38,25 @@ impl fmt::Display for MissedEntry {
 
 impl std::error::Error for MissedEntry {}
 
-/// One operation or output as it was computed.
+/// An operation or output with its computed result.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
     /// An operation.
     Op {
-        /// Which.
+        /// Index of the operation.
         id: ValueId,
-        /// Its result before wrapping.
+        /// Result before wrapping.
         exact: &'a BigInt,
-        /// Its result.
+        /// Result.
         code: &'a BigInt,
     },
     /// An output element.
     Output {
-        /// Which.
+        /// Index of the output.
         index: usize,
-        /// Its code before wrapping.
+        /// Raw integer value before wrapping.
         exact: &'a BigInt,
-        /// Its code.
+        /// Raw integer value.
         code: &'a BigInt,
     },
 }
@@ -72,18 +72,18 @@ impl Step<'_> {
     }
 }
 
-/// The codes on the output port for codes on the input port.
+/// Returns the raw integer values of the output port for raw integer values of the input port.
 ///
 /// # Errors
 /// With [`LookupMiss::Error`], the first lookup outside its table.
 ///
 /// # Panics
-/// If `inputs` has another length than the model has inputs.
+/// If the length of `inputs` differs from the number of inputs.
 pub fn golden(model: &Model, inputs: &[BigInt], miss: LookupMiss) -> Result<Vec<BigInt>, MissedEntry> {
     golden_steps(model, inputs, miss, |_| {})
 }
 
-/// [`golden`], showing every operation and output to `visit` as it is computed.
+/// Like [`golden`], but calls `visit` with every operation and output as it is computed.
 ///
 /// # Errors
 /// As [`golden`].
@@ -129,13 +129,14 @@ pub fn output_code(model: &Model, values: &[BigInt], index: usize) -> BigInt {
     wrap(&exact_output(model, values, index), model.output_kif(index))
 }
 
-/// The code of one operation that is no input, of those of its operands; an entry that a table does not have is zero.
+/// Returns the raw integer value of one operation, which is not an input, from the values of its operands. A lookup
+/// outside its table reads zero.
 pub fn operation(model: &Model, values: &[BigInt], id: ValueId) -> BigInt {
     let exact = exact_result(model, &[], values, id, LookupMiss::Zero).unwrap_or_default();
     wrap(&exact, model.kif(id))
 }
 
-/// The result of one operation before it is wrapped: the table of section 3.
+/// Returns the result of one operation before wrapping, according to the table of section 3.
 fn exact_result(
     model: &Model,
     inputs: &[BigInt],
@@ -202,8 +203,8 @@ fn exact_result(
             let fb = frac(*b) - i64::from(*shift);
             let common = frac(*a).max(fb);
             let (a, b) = (align(value(*a), frac(*a), common), align(value(*b), fb, common));
-            // BigInt's bit operations read negative numbers as two's complement without end, which is the
-            // extension of each operand by its own signedness.
+            // Bit operations of BigInt treat negative numbers as infinite two's complement, which extends each operand
+            // by its own signedness.
             let both = match op {
                 BinaryBits::And => a & b,
                 BinaryBits::Or => a | b,
@@ -223,7 +224,7 @@ fn exact_result(
     })
 }
 
-/// The bit that a mux looks at: the sign bit, or bit `width - 1` of an unsigned condition; clear without bits.
+/// Returns the condition bit of a mux: the sign bit, or bit `width - 1` of an unsigned condition; `false` without bits.
 pub fn top_bit(code: &BigInt, kif: Kif) -> bool {
     match kif.width() {
         0 => false,
@@ -232,7 +233,7 @@ pub fn top_bit(code: &BigInt, kif: Kif) -> bool {
     }
 }
 
-/// A code's bits as an unsigned number.
+/// Returns the bits of a raw integer value as an unsigned number.
 fn bits(code: &BigInt, kif: Kif) -> BigInt {
     if *code < BigInt::ZERO { code + (BigInt::from(1) << kif.width()) } else { code.clone() }
 }
@@ -247,7 +248,7 @@ mod tests {
     use alir_core::ir::{Builder, Output, Table, Term};
     use alir_core::num::{Code, Interval};
 
-    /// Results of one operation on inputs of the given intervals, one row a sample.
+    /// Returns the results of one operation for inputs of the given intervals, one row per sample.
     fn one_op(inputs: &[Interval], make: impl Fn(&[ValueId]) -> Op, out: Interval, rows: &[&[i64]]) -> Vec<i64> {
         let mut b = Builder::new(vec![0; inputs.len()]);
         b.table(Table { entries: vec![10, 20, 30], out: Interval::new(0, 63, 0), hash: String::new(), inp_width: 3 });
@@ -271,7 +272,7 @@ mod tests {
 
     #[test]
     fn add_drops_low_bits_by_floor() {
-        // Multiples of 0.25, result in whole steps: 0.75 -> 0, -0.75 -> -1.
+        // Steps of 0.25 at the inputs, whole steps at the output: 0.75 -> 0, -0.75 -> -1.
         let three_times = |v: &[ValueId]| Op::Add { a: v[0], b: v[0], shift: 1 };
         assert_eq!(one_op(&[q(-8, 7, 2)], three_times, q(-8, 7, 0), &[&[1], &[-1], &[-3]]), [0, -1, -3]);
     }
@@ -289,7 +290,7 @@ mod tests {
     #[test]
     fn mux_looks_at_the_top_bit_of_an_unsigned_condition() {
         let mux = |v: &[ValueId]| Op::Mux { cond: v[0], on_true: v[1], on_false: v[1], shift: 1 };
-        // 5 bits of 0..=5: width 3, top bit from 4 on.
+        // The condition 0..=5 has width 3, so its top bit is set from 4 on.
         assert_eq!(one_op(&[q(0, 5, 0), q(-8, 7, 0)], mux, q(-16, 15, 0), &[&[3, 3], &[4, 3]]), [6, 3]);
     }
 

@@ -1,8 +1,8 @@
-//! Running a program on samples.
+//! Evaluation of programs on samples.
 //!
-//! [`golden`] defines the semantics of a program: slow, plain and exact, any width. Everything else in this tool is
-//! checked against it. [`Plan`] is the fast way to run many samples; [`samples`] reads and writes them, and [`batch`]
-//! connects the two. [`arrays`] runs samples that are in memory.
+//! [`golden`] defines the semantics of a program: slow, simple and exact, for any width. All other implementations are
+//! checked against it. [`Plan`] runs many samples fast, [`samples`] reads and writes them, and [`batch`] connects both.
+//! [`arrays`] runs samples in memory.
 //!
 //! ```
 //! use alir_core::ir::Limits;

@@ -1,24 +1,24 @@
-//! The golden simulator of stateful designs: `docs/fsm.md`, cycle by cycle, in integers of any size.
+//! Reference simulator of stateful designs: implements `docs/fsm.md` cycle by cycle, in integers of any size.
 
 use super::golden::{LookupMiss, MissedEntry, golden};
 use alir_core::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
 use alir_core::num::{Kif, align, wrap};
 use num_bigint::BigInt;
 
-/// A value of one element: its code, and whether it stems from a register that was never loaded.
+/// Value of one element: its raw integer value, and a flag for values that do not depend on undefined registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementValue {
-    /// The code, in the element's type; 0 where undefined registers start.
+    /// Raw integer value in the element's type; 0 for undefined registers at power-on.
     pub code: BigInt,
-    /// `true` if all values that it was computed from were defined.
+    /// `true` if all values from which it was computed were defined.
     pub defined: bool,
 }
 
-/// A running machine.
+/// Simulation of a stateful design.
 #[derive(Clone, Debug)]
 pub struct Simulation<'a> {
     machine: &'a Machine,
-    /// Values of all signals' elements.
+    /// Values of all elements of all signals.
     values: Vec<Vec<ElementValue>>,
     miss: LookupMiss,
 }
@@ -33,7 +33,8 @@ pub struct BlockMiss {
 }
 
 impl<'a> Simulation<'a> {
-    /// The machine at power-on: registers at their reset values; those without one at 0 and undefined.
+    /// Returns the design at power-on: registers have their reset values; registers without a reset value are 0 and
+    /// undefined.
     pub fn new(machine: &'a Machine, miss: LookupMiss) -> Simulation<'a> {
         let values = machine.signals().iter().map(|signal| {
             let initial = |k: usize| match &signal.reset_to {
@@ -45,10 +46,10 @@ impl<'a> Simulation<'a> {
         Simulation { machine, values: values.collect(), miss }
     }
 
-    /// Applies the codes of one input port, wrapped to its types.
+    /// Sets the raw integer values of one input port, wrapped to its types.
     ///
     /// # Panics
-    /// If `codes` has another length than the port, or `port` is not an input.
+    /// If the length of `codes` differs from the port's, or `port` is not an input.
     pub fn apply(&mut self, port: SignalId, codes: &[BigInt]) {
         let signal = self.machine.signal(port);
         assert_eq!(signal.kind, SignalKind::Input, "{} is an input", signal.name);
@@ -57,7 +58,7 @@ impl<'a> Simulation<'a> {
         self.values[port.index()] = cells.map(|(c, &kif)| ElementValue { code: wrap(c, kif), defined: true }).collect();
     }
 
-    /// Computes everything combinational from the inputs and registers.
+    /// Computes all combinational values from the inputs and registers.
     ///
     /// # Errors
     /// With [`LookupMiss::Error`], the first lookup outside its table.
@@ -76,22 +77,22 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// One rising edge of the clock; [`Simulation::settle`] before and after it.
+    /// Performs one rising edge of the clock; call [`Simulation::settle`] before and after it.
     pub fn clock(&mut self) {
-        // All registers load at once: values are taken before any is written.
+        // All registers load at once: all values are read before any is written.
         let mut next = Vec::new();
         for connection in self.machine.connections() {
             let dst = &connection.dst;
             if self.machine.signal(dst.signal).kind != SignalKind::Register {
                 continue;
             }
-            // What decides without being defined leaves nothing defined that it decides about.
+            // If an index or enable is undefined, the values that depend on it are undefined, too.
             let decides = |access: &Access| self.read(access)[0].defined;
             let sure_index = dst.dynamic.as_ref().is_none_or(|(index, _)| decides(index));
             let sure = sure_index && connection.enable_if.as_ref().is_none_or(decides);
             next.push((dst, self.offset(dst), self.taken(connection), sure, sure_index));
         }
-        // Reset goes before everything else, also for elements that nothing drives.
+        // Reset has priority, also for elements without a driver.
         let resets: Vec<(SignalId, bool, bool)> = self
             .machine
             .signal_ids()
@@ -130,10 +131,10 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Stores raw integer values of its types in a register; they count as defined.
+    /// Stores raw integer values, wrapped to its types, in a register; the values are considered defined.
     ///
     /// # Panics
-    /// If `codes` has another length than the register, or the signal is no register.
+    /// If the length of `codes` differs from the register's, or the signal is not a register.
     pub fn load(&mut self, register: SignalId, codes: &[BigInt]) {
         let signal = self.machine.signal(register);
         assert_eq!(signal.kind, SignalKind::Register, "{} is a register", signal.name);
@@ -142,7 +143,7 @@ impl<'a> Simulation<'a> {
         self.values[register.index()] = codes.iter().zip(&signal.elements).map(cell).collect();
     }
 
-    /// Values of a signal's elements.
+    /// Returns the values of a signal's elements.
     pub fn values(&self, signal: SignalId) -> &[ElementValue] {
         &self.values[signal.index()]
     }
@@ -151,7 +152,8 @@ impl<'a> Simulation<'a> {
         self.read(access)[0].code != BigInt::ZERO
     }
 
-    /// Returns the present values of a connection, converted to the destination's types; `None` if a register holds.
+    /// Returns the current values of a connection, converted to the destination's types; `None` if a register keeps its
+    /// value.
     fn taken(&self, connection: &Connection) -> Option<Vec<ElementValue>> {
         let Connection { src, dst, enable_if, alternative } = connection;
         let enable = enable_if.as_ref().map(|e| self.read(e)[0].clone());
@@ -253,7 +255,7 @@ mod tests {
         Connection { src, dst, enable_if: None, alternative: None }
     }
 
-    /// A counter modulo 8 that starts at 5, with enable and reset.
+    /// Returns a counter modulo 8 that starts at 5, with enable and reset.
     fn counter() -> Machine {
         let mut b = MachineBuilder::default();
         let mut inc = Builder::new(vec![0]);
@@ -289,7 +291,7 @@ mod tests {
             seen.push(i64::try_from(&sim.values(ids[2])[0].code).unwrap());
             sim.clock();
         }
-        // Reset wins over a missing enable.
+        // Reset has priority over a missing enable.
         assert_eq!(seen, [5, 6, 7, 7, 0, 5]);
     }
 

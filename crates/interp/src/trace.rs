@@ -1,4 +1,4 @@
-//! One sample through a program, operation by operation, in words: what a debugger would show.
+//! Text trace of one sample through a program, operation by operation, as a debugger would print it.
 
 use super::golden::Step;
 use super::samples::{Port, input_ports};
@@ -7,7 +7,7 @@ use alir_core::num::{Code, Kif, wrap};
 use num_bigint::BigInt;
 use std::fmt::Write;
 
-/// Explains the steps of [`super::golden_steps`] one after the other.
+/// Formatter of the steps of [`super::golden_steps`], in order.
 pub struct Trace<'a> {
     model: &'a Model,
     inputs: Vec<BigInt>,
@@ -17,12 +17,12 @@ pub struct Trace<'a> {
 }
 
 impl<'a> Trace<'a> {
-    /// A trace of the sample with these codes on the input port.
+    /// Creates a trace of the sample with these raw integer values on the input port.
     pub fn new(model: &'a Model, inputs: Vec<BigInt>) -> Trace<'a> {
         Trace { model, inputs, ports: input_ports(model), codes: Vec::with_capacity(model.nodes().len()) }
     }
 
-    /// The lines about a step. Steps come in order and all of them.
+    /// Returns the lines of text about a step. Must be called for every step, in order.
     pub fn step(&mut self, step: &Step<'_>) -> String {
         let mut text = String::new();
         match *step {
@@ -126,7 +126,7 @@ pub fn meaning(model: &Model, op: &Op, name: &dyn Fn(ValueId) -> String) -> Stri
     }
 }
 
-/// Says that wrapping changed a result, and whether it may have.
+/// Returns a note if wrapping changed a result; the note also states if the operation is allowed to wrap.
 fn wrapped(step: &Step<'_>, model: &Model, exact: &BigInt, frac: i64) -> String {
     let (Step::Op { exact: before, code, .. } | Step::Output { exact: before, code, .. }) = step;
     if before == code {
@@ -136,7 +136,7 @@ fn wrapped(step: &Step<'_>, model: &Model, exact: &BigInt, frac: i64) -> String 
     format!("    wrapped from code {exact}, which is {}{why}\n", real(exact, frac))
 }
 
-/// `1.25, code 5, bits 00101 of u5.2`.
+/// Returns the text of a value, such as `1.25, code 5, bits 00101 of u5.2`.
 fn result(code: &BigInt, kif: Kif, frac: i64) -> String {
     if kif.is_zero() {
         return "0, which takes no bits".into();
@@ -144,7 +144,7 @@ fn result(code: &BigInt, kif: Kif, frac: i64) -> String {
     format!("= {}, code {code}, bits {} of {kif}", real(code, frac), bits(code, kif))
 }
 
-/// The bits of a code, in groups of four from the low end.
+/// Returns the bits of a raw integer value, in groups of four from the low end.
 fn bits(code: &BigInt, kif: Kif) -> String {
     let width = kif.width() as usize;
     let pattern = wrap(code, Kif { signed: false, int: kif.width() as i32, frac: 0 });
@@ -159,7 +159,7 @@ fn bits(code: &BigInt, kif: Kif) -> String {
     text
 }
 
-/// A real value; `~` before one that float64 does not hold.
+/// Returns the text of a real value, with a leading `~` if float64 cannot represent the value.
 fn real(code: &BigInt, frac: i64) -> String {
     let (x, exact) = Port { kif: Kif::ZERO, frac }.real_of_code(code);
     let text = format!("{x:?}");
@@ -167,8 +167,7 @@ fn real(code: &BigInt, frac: i64) -> String {
     format!("{}{text}", if exact { "" } else { "~" })
 }
 
-/// `v3 * 2^-4`, or `v3` alone without a shift.
-/// A code's sign and its size, to be written as a term of a sum.
+/// Returns the sign and the magnitude of a constant, as parts of a term of a sum.
 fn signed(code: &Code) -> (char, String) {
     let text = code.to_string();
     match text.strip_prefix('-') {
@@ -177,6 +176,7 @@ fn signed(code: &Code) -> (char, String) {
     }
 }
 
+/// Returns a product as text, such as `v3 * 2^-4`, or `v3` alone without a shift.
 fn times(what: &str, shift: i32) -> String {
     if shift == 0 { what.into() } else { format!("{what} * 2^{shift}") }
 }

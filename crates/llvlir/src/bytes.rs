@@ -1,6 +1,7 @@
-//! The byte form: reading and writing.
+//! Parser and code generator of the byte format.
 //!
-//! Every number has one form only, so that a program has one: what is read is written back to the same bytes.
+//! Every number has exactly one encoding, so a program has exactly one, too: a parsed program is written to the same
+//! bytes.
 
 use super::fault::{Fault, Field, Problem, Reason};
 use super::program::{
@@ -10,16 +11,16 @@ use super::rows::{ROWS, Row};
 use alir_core::diag::{Place, counted};
 use num_bigint::BigInt;
 
-/// Magic bytes of the byte form.
+/// Magic bytes of the byte format.
 pub const MAGIC: &[u8] = b"LLVLIR";
 
-/// Most bytes of an immediate.
+/// Maximum size of an immediate in bytes.
 const MAX_IMMEDIATE: usize = 160;
 
-/// Reads a program.
+/// Parses a program.
 ///
 /// # Errors
-/// The first problem.
+/// Returns the first problem.
 pub fn read(bytes: &[u8], limits: Limits) -> Result<Program, Problem> {
     Reader { bytes, at: 0, params_at: [0; 4], operands_at: [0; 5] }.program(limits)
 }
@@ -27,7 +28,7 @@ pub fn read(bytes: &[u8], limits: Limits) -> Result<Program, Problem> {
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where the parameters and operands of the current operation begin.
+    /// Offsets of the parameters and operands of the current operation.
     params_at: [usize; 4],
     operands_at: [usize; 5],
 }
@@ -90,7 +91,7 @@ impl<'a> Reader<'a> {
                 let message = "edition 1, the later llvlir.md of 2022 and 2023, is not supported";
                 return Err(problem(Reason::Edition, self.at - 1, message));
             }
-            // A blank: the header of the text form in capitals.
+            // A blank after the magic bytes: probably a text file whose header is in capital letters.
             b' ' => {
                 let stop = problem(Reason::Edition, self.at - 1, "edition 32 is not known");
                 return Err(Problem { help: Some("a text starts with `llvlir 0`, in small letters".into()), ..stop });
@@ -113,9 +114,9 @@ impl<'a> Reader<'a> {
         Ok(byte)
     }
 
-    /// A ULEB number of at most 64 bits.
+    /// Parses a ULEB number of at most 64 bits.
     fn number(&mut self) -> Result<u64, Problem> {
-        // Nearly all numbers are one byte.
+        // Nearly all numbers have one byte.
         if let Some(&byte) = self.bytes.get(self.at)
             && byte < 0x80
         {
@@ -141,7 +142,7 @@ impl<'a> Reader<'a> {
         Err(problem(Reason::Leb, start, "a number of more than 10 bytes"))
     }
 
-    /// An immediate: ULEB or SLEB of at most 160 bytes.
+    /// Parses an immediate: ULEB or SLEB of at most 160 bytes.
     fn immediate(&mut self, signed: bool) -> Result<Arg, Problem> {
         let start = self.at;
         let mut len = 0;
@@ -156,7 +157,8 @@ impl<'a> Reader<'a> {
         }
         let groups = &self.bytes[start..self.at];
         let last = groups[len - 1];
-        // The last group may not only repeat what the group before implies.
+        // The last group must not be redundant: it must not only repeat the sign or zeros that the previous group
+        // implies.
         let is_spare = len > 1
             && if signed {
                 let before = groups[len - 2] & 0x40;
@@ -182,7 +184,7 @@ impl<'a> Reader<'a> {
         Ok(Arg::imm(&value))
     }
 
-    /// That many bytes after their length.
+    /// Parses a string: its length, then its bytes.
     fn string(&mut self) -> Result<&'a [u8], Problem> {
         let len = usize::try_from(self.number()?).map_err(|_| self.truncated())?;
         let end = self.at.checked_add(len).filter(|end| *end <= self.bytes.len()).ok_or_else(|| self.truncated())?;
@@ -191,7 +193,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// A name: its length is checked before its bytes.
+    /// Parses a name; its length is checked before its bytes.
     fn name(&mut self) -> Result<&'a [u8], Problem> {
         let start = self.at;
         let len = self.number()?;
@@ -202,7 +204,7 @@ impl<'a> Reader<'a> {
         self.string()
     }
 
-    /// An integer type; `at` is where it starts.
+    /// Parses an integer type.
     fn int_type(&mut self) -> Result<IntType, Problem> {
         let at = self.at;
         match self.number()? {
@@ -276,7 +278,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The number of the value that a delta means.
+    /// Parses a delta; returns the number of the value that it refers to.
     fn delta(&mut self, file: File, builder: &Builder) -> Result<u32, Problem> {
         let at = self.at;
         let delta = self.number()?;
@@ -363,7 +365,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes a program.
+/// Returns a program in the byte format.
 pub fn write(program: &Program) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     out.extend([0, 0]);
@@ -407,7 +409,7 @@ pub fn write(program: &Program) -> Vec<u8> {
     out
 }
 
-/// Values of each file so far.
+/// Number of values of each register file so far.
 struct Counts([u32; 4]);
 
 impl Counts {
@@ -481,7 +483,7 @@ fn put_unsigned(out: &mut Vec<u8>, value: &BigInt) {
 }
 
 fn put_signed(out: &mut Vec<u8>, value: &BigInt) {
-    // Bits of the two's complement form with its sign.
+    // Width of the value in two's complement, including the sign bit.
     let bits = if value.sign() == num_bigint::Sign::Minus { (-value - 1u32).bits() } else { value.bits() } + 1;
     let len = bits.div_ceil(7);
     let modulus = BigInt::from(1) << (7 * len);

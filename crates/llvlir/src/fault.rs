@@ -113,7 +113,7 @@ impl Reason {
 /// Invalid part of an item. The parsers of both formats add its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// The row (operation code) of an operation; in text form, its word.
+    /// The row (operation code) of an operation; in text format, its word.
     Row,
     /// A parameter, counted from 0.
     Param(usize),

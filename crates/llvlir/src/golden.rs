@@ -1,6 +1,6 @@
 //! Reference interpreter: sections 5 and 6 of `docs/llvlir.md`, line by line, in integers of any size.
 //!
-//! It depends neither on ALIR nor on the lowering. A value is its bit pattern, a natural number below `2^W`.
+//! The interpreter depends neither on ALIR nor on the lowering. A value is a bit pattern, a natural number below `2^W`.
 
 use super::program::{Arg, File, Operation, Program, ValueType};
 use super::rows::{Direction, Lane, Meaning, Sign};
@@ -63,8 +63,9 @@ impl Values {
     }
 }
 
-/// Runs the program on one sample with an integer for each element of the input port, which is wrapped to its type.
-/// Returns an integer for each element of the output port, in two's complement; bits of masks are 0 or 1.
+/// Runs the program on one sample with an integer for each element of the input port; each integer is wrapped to the
+/// type of its element. Returns an integer for each element of the output port, in two's complement; bits of masks are
+/// 0 or 1.
 ///
 /// # Panics
 /// If there are not as many inputs as elements.
@@ -340,7 +341,8 @@ fn lane_by_lane(op: &Operation, lane: Lane, args: &[Arg], values: &Values) -> Va
     }
 }
 
-/// Returns `true` if a comparison holds: the code's bit for the relation of the operands.
+/// Returns `true` if a comparison holds. Bits 0 to 2 of `code` select the relations equal, less and greater; bit 3
+/// selects unsigned operands.
 fn compares(code: u8, width: u32, a: &BigUint, b: &BigUint) -> bool {
     let sign = if code & 8 == 0 { Sign::Signed } else { Sign::Unsigned };
     let relation = match read(a, width, sign).cmp(&read(b, width, sign)) {

@@ -87,7 +87,7 @@ fn read_rows(rows: &[u16]) -> impl Iterator<Item = &'static Row> {
     rows.iter().map(|code| &ROWS[usize::from(*code)]).filter(|row| !row.is_refused())
 }
 
-/// Returns the spellings of operations of one name; only those that are supported, if there are any.
+/// Returns the spellings of operations of one name; if any is supported, only the supported ones.
 pub(super) fn spellings(rows: &[u16]) -> String {
     let read: Vec<String> = read_rows(rows).map(spelling).collect();
     if read.is_empty() {

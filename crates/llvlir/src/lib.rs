@@ -1,9 +1,9 @@
-//! LLVLIR: straight-line code on integers of any width and on vectors, as byte code or text.
+//! LLVLIR: straight-line code on integers of any width and on vectors, in a byte format or a text format.
 //!
-//! The contract is `docs/llvlir.md`. [`read`] takes either form and gives a checked [`Program`]; [`golden`] says what
-//! it means, in exact integers; [`lower`] makes an ALIR program of it, [`raise`] a program of an ALIR program. The
-//! interpreter does not know ALIR, and nothing here trusts the lowering: simulation and proof compare hardware with the
-//! interpreter's meaning or the prover's own.
+//! The contract is `docs/llvlir.md`. [`read`] parses both formats and returns a checked [`Program`]; [`golden`] defines
+//! its semantics in exact integers; [`lower`] converts it to an ALIR program, [`raise`] converts an ALIR program to
+//! LLVLIR. The interpreter is independent of ALIR, and simulation and proof do not trust the lowering: they compare
+//! hardware with the interpreter or with the prover's independent semantics.
 //!
 //! ```
 //! use alir_core::ir;
@@ -32,10 +32,11 @@ pub mod text;
 pub use fault::{Problem, Reason};
 pub use program::{Limits, Program};
 
-/// Reads a program in the form that its first byte shows: `L` starts bytes, everything else is text.
+/// Parses a program in the format that its first byte indicates: `L` starts the byte format, any other byte starts
+/// text.
 ///
 /// # Errors
-/// The first problem.
+/// Returns the first problem.
 pub fn read(bytes: &[u8], limits: Limits) -> Result<Program, Problem> {
     let bytes = unmarked(bytes);
     match bytes.first() {
@@ -44,15 +45,15 @@ pub fn read(bytes: &[u8], limits: Limits) -> Result<Program, Problem> {
     }
 }
 
-/// Returns `true` if the beginning of a file shows an LLVLIR program.
+/// Returns `true` if the beginning of a file is that of an LLVLIR program.
 pub fn is_program(head: &[u8]) -> bool {
     let head = unmarked(head);
-    // VHDL in capitals begins with an L as well.
+    // VHDL in capital letters begins with an L, too.
     let is_vhdl = head.len() > 7 && head[..7].eq_ignore_ascii_case(b"library") && head[7].is_ascii_whitespace();
     (head.first() == Some(&b'L') && !is_vhdl) || text::is_text(head)
 }
 
-/// A string without the byte order mark of UTF-8.
+/// Returns the bytes without the byte order mark of UTF-8.
 fn unmarked(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }

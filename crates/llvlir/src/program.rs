@@ -1,4 +1,4 @@
-//! The checked program and its builder.
+//! Checked LLVLIR program and its builder.
 //!
 //! A [`Program`] that exists is valid: only [`Builder::finish`] creates one, and the builder checks every item when it
 //! is added. Operations refer to values by register file and number; the deltas of the byte format do not occur here.
@@ -9,20 +9,20 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use std::collections::{HashMap, HashSet};
 
-/// Most bits of a value.
+/// Largest width of a value in bits.
 pub const MAX_WIDTH: u64 = 1024;
 
-/// Most lanes of a mask.
+/// Largest number of lanes of a mask.
 pub const MAX_MASK: u64 = 1024;
 
 /// Limits on a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Operations.
+    /// Largest number of operations.
     pub max_ops: u64,
-    /// Elements of all tables together.
+    /// Largest number of elements of all tables together.
     pub max_table_elements: u64,
-    /// Bits of a division.
+    /// Largest width of a division in bits.
     pub max_division: u32,
 }
 
@@ -46,7 +46,7 @@ pub enum File {
 }
 
 impl File {
-    /// Returns the register file of a letter of a template; `None` for other operands.
+    /// Returns the register file of a template's operand letter; `None` for letters of other operands.
     pub fn from_letter(letter: u8) -> Option<File> {
         match letter {
             b'r' => Some(File::R),
@@ -57,7 +57,7 @@ impl File {
         }
     }
 
-    /// Returns the first letters of its registers in the text form.
+    /// Returns the prefix of register names in the text format.
     pub fn prefix(self) -> &'static str {
         match self {
             File::R => "%",
@@ -71,9 +71,9 @@ impl File {
 /// An integer type as spelt in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IntType {
-    /// Bits.
+    /// Width in bits.
     pub width: u16,
-    /// `true` if it is written by a code of its own (`i32`), not as `iv` and a width.
+    /// `true` if the type has a short code (`i32`), `false` if it is spelt as `iv` and a width.
     pub coded: bool,
 }
 
@@ -81,10 +81,10 @@ impl IntType {
     /// Placeholder for a missing type in rows without one.
     pub(super) const NONE: IntType = IntType { width: 0, coded: false };
 
-    /// Widths that have a code, from code 1.
+    /// Widths with a short code; the codes count from 1.
     pub const CODED: [u16; 6] = [1, 8, 16, 32, 64, 128];
 
-    /// Returns the type of `n` bits in its short spelling.
+    /// Returns the type of `width` bits, with a short code if the width has one.
     pub fn new(width: u16) -> IntType {
         IntType { width, coded: IntType::CODED.contains(&width) }
     }
@@ -101,9 +101,9 @@ impl std::fmt::Display for IntType {
 pub enum PortType {
     /// An integer.
     R(IntType),
-    /// Lanes of integers.
+    /// Vector: number of lanes, and type of a lane.
     X(u16, IntType),
-    /// Lanes of a mask.
+    /// Mask: number of lanes.
     M(u16),
 }
 
@@ -128,16 +128,16 @@ impl std::fmt::Display for PortType {
     }
 }
 
-/// Type of a value, by which operands are compared.
+/// Type of a value, used to check operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
-    /// Bits.
+    /// Integer: width in bits.
     R(u16),
-    /// Lanes and their bits.
+    /// Vector: number of lanes, and width of a lane in bits.
     X(u16, u16),
-    /// Lanes.
+    /// Mask: number of lanes.
     M(u16),
-    /// The table that the address points into.
+    /// Address: index of the table that the address points into.
     A(u32),
 }
 
@@ -167,11 +167,11 @@ impl std::fmt::Display for ValueType {
 /// An operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
-    /// A value of the letter's file.
+    /// Number of a value in the register file of the operand's letter.
     Value(u32),
     /// An immediate of at most 64 bits.
     Imm(i64),
-    /// An immediate that needs more.
+    /// An immediate of more than 64 bits.
     Wide(Box<BigInt>),
     /// A comparison code.
     Cmp(u8),
@@ -226,21 +226,21 @@ impl Arg {
     }
 }
 
-/// Parameters of an operation: those that its suffix has, others zero.
+/// Parameters of an operation; parameters that the row's suffix does not have are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Params {
-    /// Lanes, of a suffix with V.
+    /// Number of lanes, for a suffix with V.
     pub lanes: u16,
-    /// Integer types, in their order.
+    /// Integer types, in the order of the suffix.
     pub types: [IntType; 2],
     /// 1 for a global label.
     pub scope: u8,
-    /// The number of a suffix with N.
+    /// The number, for a suffix with N.
     pub number: u64,
 }
 
 impl Params {
-    /// None at all.
+    /// No parameters.
     pub(super) const NONE: Params = Params { lanes: 0, types: [IntType::NONE; 2], scope: 0, number: 0 };
 
     /// Returns only the parameters that the row has.
@@ -262,19 +262,19 @@ impl Params {
 pub struct Operation {
     row: u16,
     params: Params,
-    /// Where its operands begin.
+    /// Index of the first operand in the operand list of the program.
     args: u32,
-    /// Number of its result in its file; 0 for rows without one.
+    /// Number of the result in its register file; 0 for rows without a result.
     result: u32,
 }
 
 impl Operation {
-    /// Returns the row of the table.
+    /// Returns the row of the operation table.
     pub fn row(&self) -> &'static Row {
         &ROWS[usize::from(self.row)]
     }
 
-    /// Returns the index of the row: the op code.
+    /// Returns the index of the row, which is the opcode.
     pub fn code(&self) -> u16 {
         self.row
     }
@@ -289,16 +289,16 @@ impl Operation {
         self.params.types[0].width.into()
     }
 
-    /// Returns the register file and number of the result; `None` without a result.
+    /// Returns the register file and number of the result; `None` for rows without a result.
     pub fn result(&self) -> Option<(File, u32)> {
         File::from_letter(self.row().result()).map(|file| (file, self.result))
     }
 }
 
-/// An input port. Its value has the number of inputs of its file before it.
+/// An input port. The number of its value is the number of earlier inputs of the same register file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its name.
+    /// Name of the port.
     pub name: String,
     /// Type of the port as spelt in the file.
     pub ty: PortType,
@@ -307,11 +307,11 @@ pub struct Input {
 /// An output port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Its name.
+    /// Name of the port.
     pub name: String,
-    /// Register file of its value: not [`File::A`].
+    /// Register file of the value; never [`File::A`].
     pub file: File,
-    /// Number of its value.
+    /// Number of the value in its register file.
     pub value: u32,
 }
 
@@ -319,7 +319,7 @@ pub struct Output {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     width: u32,
-    /// Elements one after another, each in `ceil(width / 8)` bytes, the low one first.
+    /// Elements one after another, each in `ceil(width / 8)` bytes, low byte first.
     bytes: Vec<u8>,
 }
 
@@ -338,12 +338,12 @@ impl Table {
         self.bytes.len() / self.unit()
     }
 
-    /// Returns `true` if it has no elements: strings may be empty.
+    /// Returns `true` if the table has no elements, as for an empty string.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Returns the bytes of element `index`, the low one first; `None` outside of the table.
+    /// Returns the bytes of element `index`, low byte first; `None` outside of the table.
     pub fn element(&self, index: usize) -> Option<&[u8]> {
         let from = index.checked_mul(self.unit())?;
         self.bytes.get(from..from.checked_add(self.unit())?)
@@ -359,11 +359,11 @@ pub struct Program {
     outputs: Vec<Output>,
     values: Values,
     tables: Vec<Table>,
-    /// Names of results: the operation, and the label operation before it.
+    /// Names of results: index of the operation, and index of the label operation before it.
     hints: Vec<(u32, u32)>,
 }
 
-/// Types of the values of each file.
+/// Types of all values, by register file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Values {
     r: Vec<u16>,
@@ -444,7 +444,7 @@ impl Program {
         &self.tables
     }
 
-    /// Operations with the names that labels give to their results, in order.
+    /// Returns the operations with the names that labels give to their results, in order.
     pub fn hints(&self) -> impl Iterator<Item = (usize, &str)> {
         self.hints.iter().map(|(op, label)| {
             let label = self.args(&self.ops[*label as usize])[0].text();
@@ -463,14 +463,14 @@ impl Program {
     }
 }
 
-/// One element of the hardware's port.
+/// One element of a hardware port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// `crc`, `data[0]`, `k[3]`.
+    /// Name of the element: `crc`, `data[0]`, `k[3]`.
     pub name: String,
-    /// Bits.
+    /// Width in bits.
     pub width: u32,
-    /// `true` if it is read as two's complement: all but bits of masks.
+    /// `true` if the element is in two's complement; `false` for bits of masks.
     pub signed: bool,
 }
 
@@ -504,15 +504,15 @@ struct LabelFacts {
 /// Item directly before the next operation.
 #[derive(Clone, Copy)]
 enum Before {
-    /// A label: the operation.
+    /// A label: index of its operation.
     Label(u32),
     /// Data of the last table.
     Data,
-    /// Any other operand.
+    /// Any other item.
     Other,
 }
 
-/// Collects and checks the parts of a program.
+/// Builder that collects and checks the parts of a program.
 pub struct Builder {
     limits: Limits,
     program: Program,
@@ -524,7 +524,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Returns an empty program.
+    /// Returns a builder with an empty program.
     pub fn new(limits: Limits) -> Builder {
         Builder {
             limits,
@@ -589,10 +589,10 @@ impl Builder {
     /// Appends an operation.
     ///
     /// # Errors
-    /// The first rule of `docs/llvlir.md` that it breaks, and by which part.
+    /// Returns the first rule of `docs/llvlir.md` that the operation breaks, and the part that breaks the rule.
     ///
     /// # Panics
-    /// If there are outputs already, or `row` is not of the table.
+    /// If there are outputs already, or `row` is not an index of the table.
     pub fn operation(&mut self, row: u16, params: Params, args: &mut Vec<Arg>) -> Result<(), Fault> {
         assert!(self.program.outputs.is_empty(), "operations come before outputs");
         let entry = &ROWS[usize::from(row)];
@@ -696,7 +696,7 @@ impl Builder {
         })
     }
 
-    /// Checks operands by their types; the type of the result, which rows of class c and loads have.
+    /// Checks the types of operands, and returns the type of the result; `None` for rows without a result.
     fn check_operands(&self, row: &Row, params: &Params, args: &[Arg]) -> Result<Option<ValueType>, Fault> {
         let result = self.result_type(row, params, args)?;
         let lanes = match result {
@@ -783,7 +783,7 @@ impl Builder {
             (Meaning::Zip { step, .. }, _) => x(lanes * step as u16, width),
             (Meaning::Unzip { step, .. }, _) => x(lanes * 2 / step as u16, width),
             (Meaning::PairSum { .. }, _) => x(lanes / 2, width),
-            // Row 37, mv: of any type.
+            // Row 37, `mv`: operand of any type.
             (_, b'r') if row.suffix.is_empty() => Ok(Some(self.value(File::R, &args[0], 0)?)),
             (_, b'r') => Ok(Some(ValueType::R(width))),
             (_, b'x') => x(lanes, width),
@@ -901,7 +901,7 @@ fn check_params(row: &Row, params: &Params) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that each operand is of its letter's kind, as readers ensure.
+/// Checks that each operand has the kind of its letter, as parsers guarantee.
 fn check_letters(row: &Row, args: &[Arg]) -> Result<(), Fault> {
     if args.len() != row.operands().len() {
         return Err(Fault::new(Reason::Count, Field::Row, format!("{} operands", args.len())));
@@ -942,7 +942,7 @@ fn scalar_operand(row: &Row, params: &Params, k: usize) -> Option<u16> {
     }
 }
 
-/// Returns an operation in text form that converts a value of `has` bits to `needed` bits.
+/// Returns an operation in text format that converts a value of `has` bits to `needed` bits.
 fn conversion(lanes: &str, has: u16, needed: u16, operands: &str) -> String {
     let parameters = format!("{lanes}{}.{} {operands}", IntType::new(needed), IntType::new(has));
     if has < needed {
@@ -972,7 +972,7 @@ fn check_plain(row: &Row, params: &Params, k: usize, letter: u8, arg: &Arg) -> R
             if value < low || value > high {
                 let message = format!("the immediate {} is outside {low} ... {high}", shortened(&value));
                 let fault = Fault::new(Reason::Imm, field, message);
-                // Half of the patterns of a width are written by the other row of the pair.
+                // The other row of the pair (signed or unsigned) may be able to represent the immediate.
                 let other = match row.name {
                     "const" if value > high => "constu",
                     "constu" if value < low => "const",
@@ -1003,7 +1003,7 @@ fn check_plain(row: &Row, params: &Params, k: usize, letter: u8, arg: &Arg) -> R
     Ok(())
 }
 
-/// Returns an integer for a message; a long one by its number of digits.
+/// Returns an integer as text for a message; for an integer of more than 128 bits, only its width.
 fn shortened(value: &BigInt) -> String {
     if value.bits() > 128 { format!("of {} bits", value.bits()) } else { value.to_string() }
 }
@@ -1088,7 +1088,7 @@ fn data_bytes(row: &Row, params: &Params, args: &[Arg]) -> Result<(u32, Vec<u8>)
     }
 }
 
-/// Checks a row's constraints between its types: for the builder, after parameters and before operands.
+/// Checks a row's constraints between its types; the builder calls it after the parameters and before the operands.
 fn check_shape(row: &Row, params: &Params, limits: &Limits) -> Result<(), Fault> {
     let [first, second] = params.types.map(|ty| ty.width);
     let at = usize::from(row.suffix.starts_with('V'));

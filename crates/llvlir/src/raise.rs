@@ -1,9 +1,10 @@
 //! Conversion from ALIR to LLVLIR.
 //!
-//! Every value is represented by the bit pattern of its own type. ALIR computes exactly and then wraps; here only the
-//! bits that the result depends on are computed: its width, plus the number of bits that it drops below its step.
-//! Values inside a program may have fractional bits; ports must be integers, as LLVLIR has no other ones. The semantics
-//! of ALIR is in `docs/alir.md`, section 3; tests compare this conversion with `interp::golden`.
+//! Every value is represented by the bit pattern of its own type. ALIR computes exactly and then wraps; the conversion
+//! computes only the bits on which the result depends: the width of the result, plus the number of dropped bits below
+//! its step. Values inside a program may have fractional bits; ports must be integers, because LLVLIR has only
+//! integers. `docs/alir.md`, section 3, defines the semantics of ALIR; tests compare this conversion with
+//! `interp::golden`.
 
 use super::program::{Arg, Builder, File, IntType, Limits, MAX_WIDTH, Params, PortType, Program};
 use super::rows::{self, ROWS};
@@ -24,11 +25,12 @@ impl std::fmt::Display for Refusal {
 }
 
 /// Converts a program to LLVLIR. Each element becomes a port of file r: `inp[0]`, `inp[1]`, ... and `out[0]`, .... For
-/// every pattern of the inputs the outputs have the same patterns; lookups outside their table read 0.
+/// equal bit patterns of the inputs, both programs have equal bit patterns of the outputs; lookups outside their table
+/// read 0.
 ///
 /// # Errors
-/// The first part that LLVLIR cannot represent: an element that is no integer or has no bits, an operation that needs
-/// more than 1024 bits, more operations or table elements than the limits allow.
+/// Returns the first part that LLVLIR cannot represent: a port element that is not an integer or has no bits, an
+/// operation that needs more than 1024 bits, more operations or table elements than the limits allow.
 pub fn raise(model: &Model, limits: Limits) -> Result<Program, Refusal> {
     let mut raising = Raising {
         model,

@@ -1,8 +1,8 @@
 //! Operation table of the LLVLIR specification: 281 rows in its order; the index of a row is its opcode.
 //!
-//! Mistakes of the specification are corrected here as `docs/llvlir.md` describes: row 47 is `addc.I`, rows 49 and 53
-//! have a borrow input. [`Meaning`] names the operation of a row; interpreter, lowering and prover implement it
-//! independently of one another.
+//! Errors of the specification are corrected here as `docs/llvlir.md` describes: row 47 is `addc.I`, rows 49 and 53
+//! have a borrow input. [`Meaning`] names the operation of a row; the interpreter, the lowering and the prover
+//! implement it independently of one another.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -60,9 +60,9 @@ pub enum Lane {
     Neg,
     /// `!a`.
     Not,
-    /// The smaller one.
+    /// The smaller of two numbers.
     Min(Sign),
-    /// The larger one.
+    /// The larger of two numbers.
     Max(Sign),
     /// The low half of the product.
     Mul,
@@ -74,20 +74,20 @@ pub enum Lane {
     Rem(Sign),
     /// Shift by any number of places.
     Shift(Direction),
-    /// Shift of two concatenated words, the first one high: the result is the low word of a right shift, the high word
-    /// of a left shift.
+    /// Shift of two concatenated words, of which the first is the high word: the result is the low word of a right
+    /// shift, or the high word of a left shift.
     Funnel(Direction),
-    /// Comparison, whose kind is an operand: 1 or 0.
+    /// Comparison, whose kind is an operand: 1 if it holds, otherwise 0.
     Compare,
     /// The first value if the condition is not 0, otherwise the second.
     Select,
     /// Bytes in reverse order.
     ByteSwap,
-    /// Number of zeros below the lowest one.
+    /// Number of zeros below the lowest 1 bit.
     TrailingZeros,
-    /// Number of zeros above the highest one.
+    /// Number of zeros above the highest 1 bit.
     LeadingZeros,
-    /// Number of ones.
+    /// Number of 1 bits.
     Ones,
     /// Bits in reverse order.
     BitReverse,
@@ -112,25 +112,25 @@ pub enum Meaning {
     Lanes(Lane),
     /// Bit k of a scalar is lane k of the mask.
     MaskFromBits,
-    /// Lane 0 is the scalar, others are 0.
+    /// Vector with the scalar in lane 0 and zeros in the other lanes.
     FirstLane,
-    /// The scalar is lane 0.
+    /// Scalar with the value of lane 0.
     ReadFirstLane,
     /// Full products, in lanes of twice the width.
     WideMul(Sign),
-    /// Lanes chosen by fields of a scalar, each of this number of bits.
+    /// Lanes selected by fields of a scalar; each field has this number of bits.
     PermutePacked(u32),
-    /// Lanes chosen by lanes of a vector.
+    /// Lanes selected by lanes of a vector.
     Permute,
-    /// Lanes moved by lane 0 of the second operand.
+    /// Lanes moved by the number in lane 0 of the second operand.
     LaneShift {
-        /// `true` if they move towards lane 0.
+        /// `true` if the lanes move towards lane 0.
         towards_zero: bool,
-        /// `true` for a rotation, in which lanes that leave re-enter at the other end.
+        /// `true` for a rotation, in which lanes that leave at one end re-enter at the other end.
         round: bool,
     },
-    /// Lanes of two vectors alternating: lane `step * k + at` is the first's lane k, the next one the second's, others
-    /// 0.
+    /// Alternating lanes of two vectors: lane `step * k + at` of the result is lane k of the first vector, the next
+    /// lane is lane k of the second vector, all other lanes are 0.
     Zip {
         /// Lanes of the result for each lane of an operand.
         step: usize,
@@ -141,14 +141,14 @@ pub enum Meaning {
     Unzip {
         /// Lanes of the operands for each lane of the result.
         step: usize,
-        /// Index of the selected lane among them.
+        /// Index of the selected lane among `step` lanes.
         at: usize,
     },
     /// Exchange of neighbouring lanes.
     PairSwap,
     /// Sum or difference of neighbouring lanes.
     PairSum {
-        /// `true` if the second one is subtracted.
+        /// `true` if the second lane is subtracted.
         subtract: bool,
     },
     /// Lane k is the sum of lanes 0 to k.
@@ -157,14 +157,14 @@ pub enum Meaning {
     Gather,
     /// An element of a table.
     Load,
-    /// Address moved by a number of elements.
+    /// Address moved by the given number of elements.
     MovePointer {
-        /// `true` if it moves towards element 0.
+        /// `true` if the address moves towards element 0.
         back: bool,
     },
     /// The address of a table.
     Pointer,
-    /// Name of a part of the program; without effect.
+    /// Name of a section of the program; without effect.
     Section,
     /// Name of a table or a result.
     Label,
@@ -172,7 +172,7 @@ pub enum Meaning {
     Text {
         /// Bytes of an element.
         unit: usize,
-        /// `true` if a zero follows.
+        /// `true` if a zero element follows the string.
         zero: bool,
     },
     /// One element of a table.
@@ -184,28 +184,28 @@ pub enum Meaning {
 /// One row of the table.
 #[derive(Debug)]
 pub struct Row {
-    /// Name without the suffix.
+    /// Name of the row without the suffix.
     pub name: &'static str,
     /// One letter for the kind of each parameter: `I` integer type, `V` lanes, `L` scope, `N` number, ....
     pub suffix: &'static str,
-    /// One letter for the kind of each operand, the result first (`v`: none).
+    /// One letter for the kind of each operand, with the result first (`v`: no result).
     pub template: &'static str,
     /// Operation of the row.
     pub meaning: Meaning,
 }
 
 impl Row {
-    /// Letters of the operands, without the result.
+    /// Returns the letters of the operands, without the result.
     pub fn operands(&self) -> &'static [u8] {
         &self.template.as_bytes()[1..]
     }
 
-    /// Letter of the result: the register file, or `v` for none.
+    /// Returns the letter of the result: the register file, or `v` for no result.
     pub fn result(&self) -> u8 {
         self.template.as_bytes()[0]
     }
 
-    /// Name and suffix as the table prints them: `add.VI`.
+    /// Returns the name and suffix in the spelling of the table: `add.VI`.
     pub fn title(&self) -> String {
         if self.suffix.is_empty() { self.name.to_owned() } else { format!("{}.{}", self.name, self.suffix) }
     }
@@ -215,7 +215,7 @@ impl Row {
         self.meaning == Meaning::Refused
     }
 
-    /// Returns `true` if immediates are written with a sign.
+    /// Returns `true` if immediates of the row are signed.
     pub fn has_signed_immediate(&self) -> bool {
         matches!(self.name, "const" | "word" | "addi" | "subi" | "splati" | "ld" | "ldu")
     }
@@ -246,7 +246,7 @@ const fn row(name: &'static str, suffix: &'static str, template: &'static str, m
 use Direction::{Left, Right, RightSigned};
 use Sign::{Signed, Unsigned};
 
-/// The table.
+/// Operation table.
 pub static ROWS: [Row; 281] = [
     row("section", "", "vs", Meaning::Section),
     row("astring", "", "vs", Meaning::Text { unit: 1, zero: false }),

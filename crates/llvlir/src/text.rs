@@ -1,6 +1,6 @@
-//! Parser and writer of the text form. The writer uses the canonical spelling.
+//! Parser and code generator of the text format. The generator uses the canonical spelling.
 //!
-//! Each line has one item and is parsed by itself. Columns in messages count characters.
+//! Each line has one item and is parsed separately. Columns in messages count characters.
 
 use super::fault::{Fault, Field, Problem, Reason};
 use super::hints;
@@ -13,16 +13,16 @@ use alir_core::diag::Place;
 use num_bigint::BigInt;
 use std::fmt::Write as _;
 
-/// Header of the text form, after blank lines and comments.
+/// Header of the text format, after blank lines and comments.
 const HEADER: &str = "llvlir";
 
 /// Largest number of digits of a number; longer numbers are outside of every range.
 const MAX_DIGITS: usize = 400;
 
-/// Parses a program in text form.
+/// Parses a program in text format.
 ///
 /// # Errors
-/// The first problem of the file.
+/// Returns the first problem of the file.
 pub fn read(text: &[u8], limits: Limits) -> Result<Program, Problem> {
     let mut reader = Reader { builder: Builder::new(limits), limits, state: State::Header };
     let mut tokens = Vec::new();
@@ -46,8 +46,8 @@ pub fn read(text: &[u8], limits: Limits) -> Result<Program, Problem> {
     }
 }
 
-/// Returns `true` if the bytes begin like the text form: with its header, a comment or an item. No other supported
-/// format begins so; a file with an item first is then reported as one without a header.
+/// Returns `true` if the bytes begin like the text format: with its header, a comment or an item. No other supported
+/// format begins like this; a file that begins with an item is then reported as a file without a header.
 pub fn is_text(bytes: &[u8]) -> bool {
     let first = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
     let Some(line) = first else { return false };
@@ -78,7 +78,7 @@ impl Stop {
     }
 
     fn fault(fault: Fault, at: usize) -> Box<Stop> {
-        // A delta of the byte form corresponds to a register in the text form.
+        // A delta of the byte format corresponds to a register in the text format.
         let reason = if fault.reason == Reason::Delta { Reason::Register } else { fault.reason };
         Box::new(Stop { help: fault.help, ..*Stop::new(reason, at, fault.message) })
     }
@@ -297,7 +297,7 @@ fn string(bytes: &[u8], at: usize) -> Result<(Vec<u8>, usize), &'static str> {
     }
 }
 
-/// Section of the file; they follow one another in this order.
+/// Section of the file; sections occur in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Header,
@@ -313,7 +313,7 @@ struct Reader {
     state: State,
 }
 
-/// The tokens of a line, and the index of the next one.
+/// Tokens of a line, and the index of the next token.
 struct Line<'t, 'a> {
     tokens: &'t [Token<'a>],
     at: usize,
@@ -367,7 +367,7 @@ impl<'t, 'a> Line<'t, 'a> {
     }
 }
 
-/// Returns the problem that a token is not the expected one.
+/// Returns the problem of an unexpected token.
 fn expected(token: &Token<'_>, wanted: &str) -> Box<Stop> {
     Stop::syntax(token.from, format!("expected {wanted}"))
 }
@@ -617,7 +617,7 @@ fn shown(word: &str) -> String {
     if word.len() <= MOST { word.to_owned() } else { format!("{}...", &word[..MOST]) }
 }
 
-/// Returns the row of a word such as `add.i8`: the one whose name and parameters fit.
+/// Returns the row of a word such as `add.i8`: the row whose name and parameters fit.
 fn lookup(word: &str, at: usize) -> Checked<u16> {
     let mut candidates: (&[u16], &str) = (&[], "");
     let ends = word.match_indices('.').map(|(end, _)| end).chain([word.len()]);
@@ -654,7 +654,7 @@ fn has_shape(suffix: &str, rest: &str) -> bool {
     suffix.bytes().all(|letter| params.next().is_some_and(|param| fits(letter, param))) && params.next().is_none()
 }
 
-/// Parses the parameters of a word that fits the row; `places` receives the location of each.
+/// Parses the parameters of a word that fits the row; `places` receives the location of each parameter.
 fn params(row: &Row, word: &str, word_at: usize, places: &mut [usize; 4]) -> Checked<Params> {
     let mut params = Params::NONE;
     let mut types = 0;
@@ -736,7 +736,7 @@ fn port_type(word: &str, at: usize) -> Checked<PortType> {
     Err(Box::new(Stop { help: Some("such as i32, iv12, v4.i8 or m4".into()), ..*stop }))
 }
 
-/// Returns a program in text form, in the canonical spelling.
+/// Returns a program in text format, in the canonical spelling.
 pub fn write(program: &Program) -> String {
     let mut out = format!("{HEADER} 0\n");
     let mut counts = [0u32; 4];

@@ -1,6 +1,6 @@
-//! Deviation of quantised values from floating-point ones.
+//! Deviation of quantised values from floating-point values.
 
-/// Sums over pairs of a value and what it would be without quantisation.
+/// Sums over pairs of a quantised value and the value without quantisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Deviation {
     count: u64,
@@ -11,7 +11,7 @@ pub struct Deviation {
 }
 
 impl Deviation {
-    /// Takes in a value and what it would be.
+    /// Adds a pair of a quantised value and the value without quantisation.
     pub fn add(&mut self, value: f64, exact: f64) {
         let error = (value - exact).abs();
         self.count += 1;
@@ -21,22 +21,22 @@ impl Deviation {
         self.noise += error * error;
     }
 
-    /// Pairs so far; at least 1, for shares.
+    /// Returns the number of pairs so far; at least 1, so that it can be a divisor.
     pub fn count(&self) -> f64 {
         self.count.max(1) as f64
     }
 
-    /// Mean of the absolute errors.
+    /// Returns the mean of the absolute errors.
     pub fn mean(&self) -> f64 {
         self.error / self.count()
     }
 
-    /// Largest absolute error.
+    /// Returns the largest absolute error.
     pub fn largest(&self) -> f64 {
         self.largest
     }
 
-    /// Signal-to-noise ratio in dB, minus infinity where there is no signal; `None` where there is no error.
+    /// Returns the signal-to-noise ratio in dB, minus infinity without a signal; `None` without an error.
     pub fn ratio(&self) -> Option<f64> {
         (self.noise > 0.0).then(|| 10.0 * (self.signal / self.noise).log10())
     }
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(found.ratio(), None);
         found.add(-1.5, -1.0);
         assert_eq!((found.count(), found.mean(), found.largest()), (2.0, 0.25, 0.5));
-        // 10 dB a factor of ten: 10 against 0.25.
+        // 10 dB per factor of ten: 10 against 0.25.
         assert_eq!(found.ratio(), Some(10.0 * 40f64.log10()));
         let mut silent = Deviation::default();
         silent.add(0.5, 0.0);

@@ -1,13 +1,13 @@
-//! Whole numbers as sums and differences of powers of two: how every front end writes a product with a constant.
+//! Signed-digit representation of integers: sums and differences of powers of two, for products with constants.
 
 use alir_core::ir::{Term, ValueId};
 use num_bigint::BigInt;
 use num_traits::Signed;
 
-/// The digits -1 and 1 of a number in non-adjacent form, from the lowest: its place, and whether it is -1. No number
-/// has a form with fewer.
+/// Returns the digits -1 and 1 of a number in non-adjacent form, lowest first: the position of each digit, and `true`
+/// if it is -1. No signed-digit form of a number has fewer digits.
 pub(crate) fn signed(number: &BigInt) -> Vec<(u32, bool)> {
-    // Where the bits of 3n and n differ, 2n = 3n - n has a digit.
+    // 2n = 3n - n has a digit at each bit in which 3n and n differ.
     let magnitude = number.magnitude();
     let triple = magnitude * 3u32;
     let place = |bit: u64| u32::try_from(bit - 1).expect("numbers of fewer than 2^32 bits");
@@ -17,7 +17,7 @@ pub(crate) fn signed(number: &BigInt) -> Vec<(u32, bool)> {
         .collect()
 }
 
-/// The terms of a sum that make `value * 2^shift * factor`.
+/// Returns the terms of a sum that equals `value * 2^shift * factor`.
 pub(crate) fn terms(value: ValueId, factor: &BigInt, shift: i32) -> impl Iterator<Item = Term> {
     signed(factor).into_iter().map(move |(place, neg)| Term { value, shift: shift + place as i32, neg })
 }

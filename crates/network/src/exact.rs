@@ -1,8 +1,8 @@
 //! Exact rational numbers.
 //!
-//! All values of a network are rational: weights are dyadic, decimals of a quantisation file and quotients by scales
-//! may be not. Operations are exact except [`Rational::to_f64`], [`Rational::sqrt_to_f64`] (both round to nearest, ties
-//! to even) and [`Rational::round`].
+//! All values of a network are rational: weights are dyadic; decimals of a quantisation file and quotients by scales
+//! may not be dyadic. Operations are exact except [`Rational::to_f64`], [`Rational::sqrt_to_f64`] (both round to
+//! nearest, ties to even) and [`Rational::round`].
 
 use super::quantise::Round;
 use alir_interp::samples::Number;
@@ -13,12 +13,12 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// Largest length and exponent of a decimal: more than any real file has, without exhausting memory.
+/// Largest length and exponent of a decimal: more than any real file needs, without exhausting memory.
 const MAX_DECIMAL: i64 = 20_000;
 
 /// A rational number `num * 2^exp / den` in lowest terms.
 ///
-/// The power of two is stored separately, as sums and products of dyadic numbers (the usual case) then need no greatest
+/// The power of two is stored separately, so that sums and products of dyadic numbers (the usual case) need no greatest
 /// common divisor. The representation is canonical (`num` and `den` odd, zero is `0 * 2^0 / 1`), so that equality is
 /// structural.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -29,12 +29,12 @@ pub struct Rational {
 }
 
 impl Rational {
-    /// Zero.
+    /// Returns zero.
     pub fn zero() -> Rational {
         Rational { num: BigInt::ZERO, exp: 0, den: BigUint::one() }
     }
 
-    /// One.
+    /// Returns one.
     pub fn one() -> Rational {
         Rational { num: BigInt::one(), exp: 0, den: BigUint::one() }
     }
@@ -87,7 +87,7 @@ impl Rational {
     }
 
     /// Parses a decimal (`-12`, `0.7071`, `1e-6`) or a fraction of two decimals (`3/4`) exactly. Returns `None` for
-    /// other strings, and above 20,000 digits.
+    /// other strings, and for more than 20,000 digits.
     pub fn parse(text: &str) -> Option<Rational> {
         if let Some((num, den)) = text.split_once('/') {
             let (num, den) = (Rational::parse_decimal(num.trim())?, Rational::parse_decimal(den.trim())?);
@@ -104,7 +104,7 @@ impl Rational {
         }
     }
 
-    /// Parses a decimal (`-12`, `0.7071`, `1e-6`), but no fraction; see [`Rational::parse`].
+    /// Parses a decimal (`-12`, `0.7071`, `1e-6`), but not a fraction; see [`Rational::parse`].
     pub fn parse_decimal(text: &str) -> Option<Rational> {
         if text.len() as i64 > MAX_DECIMAL {
             return None;
@@ -143,12 +143,12 @@ impl Rational {
         self.num.is_negative()
     }
 
-    /// Returns `true` if the value is a whole number.
+    /// Returns `true` if the value is an integer.
     pub fn is_integer(&self) -> bool {
         self.den.is_one() && self.exp >= 0
     }
 
-    /// Returns `true` if the value times some power of two is a whole number.
+    /// Returns `true` if the value times some power of two is an integer.
     pub fn is_dyadic(&self) -> bool {
         self.den.is_one()
     }
@@ -158,12 +158,12 @@ impl Rational {
         (self.den.is_one() && self.num.is_one()).then_some(self.exp)
     }
 
-    /// Returns the least `frac` for which `self * 2^frac` is a whole number, 0 for zero; `None` if there is none.
+    /// Returns the least `frac` for which `self * 2^frac` is an integer, 0 for zero; `None` if the value is not dyadic.
     pub fn frac(&self) -> Option<i64> {
         self.den.is_one().then_some(-self.exp)
     }
 
-    /// Returns the raw integer value `self * 2^frac`; `None` if it is no whole number.
+    /// Returns the raw integer value `self * 2^frac`; `None` if the result is not an integer.
     pub fn code(&self, frac: i64) -> Option<BigInt> {
         let shift = self.exp + frac;
         (self.den.is_one() && (shift >= 0 || self.num.is_zero())).then(|| &self.num << shift.max(0) as u64)
@@ -204,7 +204,7 @@ impl Rational {
         if self.is_negative() { -self } else { self.clone() }
     }
 
-    /// Returns the largest whole number that is not above the value.
+    /// Returns the largest integer that is not above the value.
     pub fn floor(&self) -> BigInt {
         if self.exp >= 0 {
             let num = &self.num << self.exp as u64;
@@ -215,7 +215,7 @@ impl Rational {
         if self.den.is_one() { num } else { num.div_floor(&self.big_den()) }
     }
 
-    /// Returns the smallest whole number that is not below the value.
+    /// Returns the smallest integer that is not below the value.
     pub fn ceil(&self) -> BigInt {
         -(-self).floor()
     }
@@ -224,7 +224,7 @@ impl Rational {
         BigInt::from_biguint(Sign::Plus, self.den.clone())
     }
 
-    /// Rounds the value to a whole number.
+    /// Rounds the value to an integer.
     pub fn round(&self, round: Round) -> BigInt {
         if self.is_integer() {
             return self.numerator();
@@ -247,7 +247,7 @@ impl Rational {
             Round::HalfTowardZero => down(self),
             Round::HalfEven => {
                 let (high, low) = (up(self), down(self));
-                // They differ only at a tie, and then one of them is even.
+                // Both results differ only at a tie, where one of them is even.
                 if high.is_even() { high } else { low }
             }
         }
@@ -274,7 +274,7 @@ impl Rational {
         if self.is_zero() {
             return Some(0.0);
         }
-        // sqrt(num / den * 2^exp) with an even exponent and a quotient of 140 bits at least.
+        // sqrt(num / den * 2^exp) with an even exponent and a quotient of at least 140 bits.
         let mut shift = (self.den.bits() + 140).saturating_sub(self.num.bits()) as i64;
         if (self.exp - shift) % 2 != 0 {
             shift += 1;
@@ -292,8 +292,8 @@ impl Rational {
     }
 }
 
-/// Returns the double nearest to `mantissa * 2^exp`, or, if `sticky`, to a number above it by less than one unit of
-/// `mantissa`. With `sticky`, `mantissa` has more than 64 bits.
+/// Returns the double nearest to `mantissa * 2^exp`; with `sticky`, the double nearest to a number that is above
+/// `mantissa * 2^exp` by less than one unit of `mantissa`. With `sticky`, `mantissa` has more than 64 bits.
 fn f64_of(mantissa: BigUint, exp: i64, sticky: bool) -> f64 {
     let bits = mantissa.bits() as i64;
     // Exponent of the leading bit; 53 bits are kept from there, fewer for subnormal numbers.
@@ -385,7 +385,7 @@ impl Mul for &Rational {
         }
         let exp = self.exp + other.exp;
         if self.den.is_one() && other.den.is_one() {
-            // Odd times odd is odd.
+            // The product of two odd numbers is odd.
             return Rational { num, exp, den: BigUint::one() };
         }
         Rational::reduced(num, exp, &self.den * &other.den)
@@ -475,7 +475,7 @@ mod tests {
         assert_eq!((&Rational::from_f64(5e-324).unwrap() * &r("0.51")).to_f64(), 5e-324);
         assert_eq!(Rational::from_f64(f64::MAX).unwrap().to_f64(), f64::MAX);
         assert_eq!(Rational::one().shifted(1024).to_f64(), f64::INFINITY);
-        // 2^53 + 1 lies between two doubles, and ties go to the even one.
+        // 2^53 + 1 is halfway between two doubles, and a tie goes to the even double.
         assert_eq!(Rational::from((1i64 << 53) + 1).to_f64(), 9007199254740992.0);
         assert_eq!(Rational::from((1i64 << 53) + 3).to_f64(), 9007199254740996.0);
     }

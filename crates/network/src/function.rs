@@ -1,16 +1,15 @@
-//! Real functions of tables, correctly rounded.
+//! Real functions for look-up tables, correctly rounded.
 //!
 //! [`Functions::enclose`] returns two rational numbers around a value, with a requested precision;
 //! [`Functions::decide`] doubles the precision from 64 bits until a step function has the same result at both ends. At
 //! a rational argument other than zero no value of these functions is rational (the exponential function of an
-//! algebraic number is transcendental), so no tie exists and the search ends; 16,384 bits without a decision are an
-//! error. The floating-point functions of the computer decide nothing.
+//! algebraic number is transcendental), so no tie exists and the search ends; if 16,384 bits do not decide, the result
+//! is an error. No result depends on the floating-point functions of the computer.
 //!
 //! All functions are built from `exp` of an interval with small *relative* error (arguments reduced by multiples of ln
 //! 2 and by halving, Taylor's series in integers with outward rounding), and exact rational arithmetic on the two ends.
-//! So `1/(1 + e^-x)` is below 1 by construction, however close. The normal distribution function is its series of
-//! positive terms (Abramowitz and Stegun 26.2.11), in the tails together with Mills' ratio `x/(1 + x^2) < Q/phi < 1/x`
-//! (26.2.12).
+//! Therefore `1/(1 + e^-x)` is below 1 for every `x`. The normal distribution function is its series of positive terms
+//! (Abramowitz and Stegun 26.2.11), in the tails together with Mills' ratio `x/(1 + x^2) < Q/phi < 1/x` (26.2.12).
 
 use super::exact::Rational;
 use super::quantise::{Overflow, Quantiser};
@@ -33,18 +32,18 @@ pub enum Function {
     Silu,
     /// `e^x`.
     Exp,
-    /// `x * Phi(x)`, Phi the normal distribution function.
+    /// `x * Phi(x)`, where `Phi` is the normal distribution function.
     Gelu,
     /// `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`.
     GeluTanh,
-    /// `1 / x`, whose codes [`crate::reciprocal`] decides: they can be ties.
+    /// `1 / x`, whose raw values [`crate::reciprocal`] determines, because they can be ties.
     Inverse,
-    /// `1 / sqrt(x)`, decided like [`Function::Inverse`].
+    /// `1 / sqrt(x)`, determined like [`Function::Inverse`].
     InverseRoot,
 }
 
 impl Function {
-    /// The functions that have no rational values but at zero.
+    /// All functions that have no rational values except at zero.
     pub const ALL: [Function; 6] =
         [Function::Sigmoid, Function::Tanh, Function::Silu, Function::Exp, Function::Gelu, Function::GeluTanh];
 
@@ -62,7 +61,7 @@ impl Function {
         }
     }
 
-    /// Returns the value at zero, the only rational one.
+    /// Returns the value at zero, the only rational value; zero for functions that are undefined at zero.
     pub fn at_zero(self) -> Rational {
         match self {
             Function::Sigmoid => Rational::one().shifted(-1),
@@ -110,13 +109,13 @@ fn normal(x: f64) -> f64 {
 /// An open interval that contains a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enclosure {
-    /// Below the value.
+    /// Lower bound, less than the value.
     pub low: Rational,
     /// Upper bound; `None` if none is known (`exp` of a huge number).
     pub high: Option<Rational>,
 }
 
-/// Constants by precision, kept from one call to the next.
+/// Cache of constants, by precision.
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
     ln2: BTreeMap<u32, Fixed>,
@@ -131,11 +130,11 @@ impl Functions {
         Functions::default()
     }
 
-    /// Returns `step` of `function(x)`. `step` is a step function of its argument, monotone in either direction, so
-    /// that equal results at both ends are the result between.
+    /// Returns `step` of `function(x)`. `step` is a step function that is monotone in either direction, so that equal
+    /// results at both ends of an interval are the result for the whole interval.
     ///
     /// # Errors
-    /// If 16,384 bits do not decide, in words.
+    /// Returns a message if 16,384 bits do not decide.
     pub fn decide<T: PartialEq>(
         &mut self,
         function: Function,
@@ -157,7 +156,8 @@ impl Functions {
             let low = quantiser.rounded(low);
             let (first, last) = (quantiser.kif.min_code(), quantiser.kif.max_code());
             let clipped = quantiser.overflow != Overflow::Wrap;
-            // Beyond an end of the type all codes become the same one, however far it is.
+            // Beyond an end of a type without wrapping, all values have the same result, so the bound need not be
+            // precise.
             match high {
                 _ if clipped && low > last => Some(low),
                 None => None,
@@ -192,7 +192,7 @@ impl Functions {
         Err(format!("{name}({}) cannot be told from a rounding step with {MOST_BITS} bits", brief(x)))
     }
 
-    /// Bounds of `function(x)` with about `bits` bits; `x` is not zero.
+    /// Returns bounds of `function(x)` with about `bits` bits; `x` is not zero.
     pub fn enclose(&mut self, function: Function, x: &Rational, bits: u32) -> Enclosure {
         let own = Bounds { low: x.clone(), high: x.clone() };
         let bounds = match function {
@@ -206,7 +206,7 @@ impl Functions {
             Function::Sigmoid => self.sigmoid(&own, bits),
             Function::Silu => self.sigmoid(&own, bits).times(x),
             Function::Tanh => {
-                // 2 sigmoid(2x) - 1, which keeps the relative error small unless x is, and then more bits will do.
+                // 2 sigmoid(2x) - 1. The relative error is large only if x is small; then a higher precision decides.
                 let s = self.sigmoid(&own.times(&Rational::from(2)), bits);
                 let map = |v: &Rational| &v.shifted(1) - &Rational::one();
                 Bounds { low: map(&s.low), high: map(&s.high) }
@@ -233,25 +233,26 @@ impl Functions {
         Enclosure { low: bounds.low, high: Some(bounds.high) }
     }
 
-    /// Bounds of `e^x` with a relative error near `2^-bits`; `x` is at most 2^14 in magnitude.
+    /// Returns bounds of `e^x` with a relative error near `2^-bits`; `x` is at most 2^14 in magnitude.
     pub(crate) fn exp_bounds(&mut self, x: &Rational, bits: u32) -> (Rational, Rational) {
         let bounds = self.exp(x, bits);
         (bounds.low, bounds.high)
     }
 
-    /// Bounds of ln 2 in steps of `2^-work`.
+    /// Returns bounds of ln 2 in units of `2^-work`.
     pub(crate) fn ln2_bounds(&mut self, work: u32) -> (BigInt, BigInt) {
         let ln2 = self.ln2(work);
         (ln2.low.clone(), ln2.high.clone())
     }
 
-    /// Bounds of pi in steps of `2^-work`.
+    /// Returns bounds of pi in units of `2^-work`.
     pub(crate) fn pi_bounds(&mut self, work: u32) -> (BigInt, BigInt) {
         let pi = self.pi(work);
         (pi.low.clone(), pi.high.clone())
     }
 
-    /// `e^x` with small relative error, `x` being at most [`LARGEST_ARGUMENT`]; below minus that, the value there.
+    /// Returns `e^x` with small relative error. `x` is at most [`LARGEST_ARGUMENT`]; a number below the negative limit
+    /// is replaced by the negative limit.
     fn exp(&mut self, x: &Rational, bits: u32) -> Bounds {
         let limit = Rational::from(-i64::from(LARGEST_ARGUMENT));
         let x = if *x < limit { &limit } else { x };
@@ -259,8 +260,8 @@ impl Functions {
         product.unwrap_or_else(|| self.exp_by_series(x, bits)).bounds()
     }
 
-    /// `e^x` as the product of the exponentials of the digits of `x`, which the next arguments of a table share; `None`
-    /// if `x` has too many digits.
+    /// Returns `e^x` as the product of the exponentials of the digits of `x`, which are cached for later arguments of a
+    /// table; `None` if `x` has too many digits.
     fn exp_by_digits(&mut self, x: &Rational, bits: u32) -> Option<Scaled> {
         let frac = x.frac()?;
         let digits = x.abs().code(frac).filter(|code| code.bits() <= 64)?.magnitude().to_radix_le(1 << DIGIT);
@@ -284,7 +285,7 @@ impl Functions {
         product
     }
 
-    /// `e^x` by the series, `x` being at most [`LARGEST_ARGUMENT`] in magnitude.
+    /// Returns `e^x` by the series; `x` is at most [`LARGEST_ARGUMENT`] in magnitude.
     fn exp_by_series(&mut self, x: &Rational, bits: u32) -> Scaled {
         // Number of halvings of the reduced argument; each needs a squaring afterwards.
         let halvings = 4 + bits.isqrt() / 2;
@@ -293,7 +294,7 @@ impl Functions {
         let x = Fixed::new(x, work);
         let k = &x.low / &ln2.low;
         let reduced = x.minus(&ln2.by_integer(&k));
-        // |reduced| is below 1 or so; its bounds stay bounds whatever it is.
+        // |reduced| is at most about 1, but the bounds are valid for any value.
         let mut value = reduced.halved(halvings).exp_by_taylor();
         for _ in 0..halvings {
             value = value.squared();
@@ -302,7 +303,7 @@ impl Functions {
         Scaled { low: value.low, high: value.high, shift: k - i64::from(work) }
     }
 
-    /// `1 / (1 + e^-x)` over an interval.
+    /// Returns `1 / (1 + e^-x)` over an interval.
     fn sigmoid(&mut self, x: &Bounds, bits: u32) -> Bounds {
         let low = self.sigmoid_at(&x.low, bits).low;
         let high =
@@ -331,12 +332,13 @@ impl Functions {
         let root = self.root_of_eight_over_pi(bits).times(&Rational::one().shifted(-2));
         // 1/sqrt(2 pi) = sqrt(8/pi) / 4.
         let density = Bounds { low: &density.low * &root.low, high: &density.high * &root.high };
-        // Mills' ratio.
+        // Bounds of the tail by Mills' ratio.
         let mut tail = Bounds {
             low: &density.low * &t.checked_div(&(&one + &square)).expect("above one"),
             high: density.high.checked_div(&t).expect("the argument is not zero"),
         };
-        // If the tail is below the precision, the series is useless, and it would need x^2 terms and more.
+        // If the tail is below the precision, the series does not improve the bounds, and would need more than x^2
+        // terms.
         if square < Rational::from(i64::from(bits) + 64) {
             let series = normal_series(&t, bits);
             let half = one.shifted(-1);
@@ -347,7 +349,7 @@ impl Functions {
         if x.is_negative() { tail } else { Bounds { low: &one - &tail.high, high: &one - &tail.low } }
     }
 
-    /// `sqrt(8 / pi)`, which is twice `sqrt(2 / pi)`.
+    /// Returns `sqrt(8 / pi)`, which is twice `sqrt(2 / pi)`.
     fn root_of_eight_over_pi(&mut self, bits: u32) -> Bounds {
         let work = bits + 32;
         let pi = self.pi(work);
@@ -374,15 +376,15 @@ impl Functions {
     }
 }
 
-/// Arguments of the exponential function go to this on either side. Below, a result is under 2^-23,000, as is that of
-/// the limit: no step at a number with a denominator of fewer bits distinguishes the two.
+/// Largest magnitude of an argument of the exponential function. At the negative limit and below, a result is less than
+/// 2^-23,000: a step at a number with a denominator of fewer bits does not distinguish these results.
 const LARGEST_ARGUMENT: i32 = 1 << 14;
 
-/// Precision from which on exponentials are products of those of digits; results beyond the range of the type, of which
-/// overflow keeps the low bits, need it.
+/// Precision in bits from which an exponential is the product of the exponentials of digits. Results beyond the range
+/// of a wrapping type, of which overflow keeps the low bits, need such a precision.
 const PRODUCT_BITS: u32 = 256;
 
-/// Bits of a digit of an argument of the exponential function.
+/// Number of bits of a digit of an argument of the exponential function.
 const DIGIT: u32 = 5;
 
 fn brief(x: &Rational) -> String {
@@ -404,15 +406,15 @@ fn inverse_series(n: u32, work: u32, alternating: bool) -> Fixed {
         power /= &square;
         k += 1;
     }
-    // Each power is too small by less than 2 (n >= 2), each term so by less than 3; the remaining terms sum to less
-    // than 1.
+    // Each power is too small by less than 2 (n >= 2), and therefore each term by less than 3; the remaining terms sum
+    // to less than 1.
     let slack = BigInt::from(3 * k + 3);
     Fixed { low: &sum - &slack, high: sum + slack, work }
 }
 
-/// `t + t^3/3 + t^5/(3*5) + ...`: the sum that times the density at `t >= 0` is `Phi(t) - 1/2`.
+/// Returns `t + t^3/3 + t^5/(3*5) + ...`. The sum times the density at `t >= 0` is `Phi(t) - 1/2`.
 fn normal_series(t: &Rational, bits: u32) -> Bounds {
-    // The sum is as large as e^(t^2/2): that many bits more before the point.
+    // The sum is as large as e^(t^2/2), which needs additional bits before the binary point only.
     let square = t * t;
     let work = bits + 32;
     let (fixed, square) = (Fixed::new(t, work), Fixed::new(&square, work));
@@ -423,7 +425,7 @@ fn normal_series(t: &Rational, bits: u32) -> Bounds {
         n += 2;
         term = term.times(&square).over(n);
         sum = sum.plus(&term);
-        // From here each term is less than half of the one before: the rest is below the last term.
+        // From here on each term is less than half of the previous term, so the remaining sum is below the last term.
         if square.high < BigInt::from(n / 2) << work && term.high <= BigInt::one() {
             sum.high += &term.high + 1;
             return sum.bounds();
@@ -439,7 +441,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Times a number of either sign.
+    /// Returns the interval times a number of either sign.
     fn times(&self, x: &Rational) -> Bounds {
         let (a, b) = (&self.low * x, &self.high * x);
         if x.is_negative() { Bounds { low: b, high: a } } else { Bounds { low: a, high: b } }
@@ -522,7 +524,7 @@ impl Scaled {
         Scaled { low, high, shift: self.shift + other.shift }
     }
 
-    /// Returns a wider interval, whose ends have at most that many bits, or one more after rounding.
+    /// Returns a wider interval, whose ends have at most `bits` bits, or one more after rounding.
     fn rounded(self, bits: u32) -> Scaled {
         let excess = self.low.bits().saturating_sub(bits.into());
         let by = u32::try_from(excess).expect("numbers of few bits");
@@ -539,7 +541,7 @@ fn shifted_up(x: &BigInt, by: u32) -> BigInt {
     -((-x) >> by)
 }
 
-/// Bounds of `e^x` for one number of magnitude below 1.
+/// Returns bounds of `e^x` for one number of magnitude below 1.
 fn exp_at(x: &BigInt, work: u32) -> (BigInt, BigInt) {
     debug_assert!(x.magnitude().bits() <= u64::from(work), "the argument is reduced");
     let one = BigInt::one() << work;
@@ -565,7 +567,8 @@ mod tests {
         Rational::parse(text).unwrap()
     }
 
-    /// Twenty digits from published tables (Abramowitz and Stegun; e, pi and the error function), truncated.
+    /// Compares with twenty digits from published tables (Abramowitz and Stegun; e, pi and the error function),
+    /// truncated.
     #[test]
     fn known_values_lie_inside() {
         let known = [

@@ -1,7 +1,7 @@
 //! JSON parser that preserves the spelling of numbers and the order of keys, based on serde_json's raw values.
 //!
-//! For files that fit in memory: graphs, quantisation files, headers of weights. Depth and number of values are
-//! bounded, so that memory is proportional to the input. Duplicate keys are rejected.
+//! The parser is intended for files that fit in memory: graphs, quantisation files, headers of weights. Depth and
+//! number of values are limited, so that memory is proportional to the input. Duplicate keys are rejected.
 
 use super::exact::Rational;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -35,17 +35,17 @@ impl Value {
         self.members()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// Returns the members of an object.
+    /// Returns the members of an object; `None` for other values.
     pub fn members(&self) -> Option<&[(String, Value)]> {
         if let Value::Object(members) = self { Some(members) } else { None }
     }
 
-    /// Returns the elements of an array.
+    /// Returns the elements of an array; `None` for other values.
     pub fn elements(&self) -> Option<&[Value]> {
         if let Value::Array(elements) = self { Some(elements) } else { None }
     }
 
-    /// Returns the content of a string.
+    /// Returns the content of a string; `None` for other values.
     pub fn text(&self) -> Option<&str> {
         if let Value::String(text) = self { Some(text) } else { None }
     }
@@ -127,10 +127,10 @@ pub struct JsonError {
     pub what: String,
 }
 
-/// Reads one JSON value of at most `max_values` values.
+/// Parses one JSON value that contains at most `max_values` values.
 ///
 /// # Errors
-/// The first syntax error; otherwise duplicate keys, too many values, or too deep nesting.
+/// Returns the first syntax error; otherwise an error for duplicate keys, too many values, or too deep nesting.
 pub fn parse(bytes: &[u8], max_values: usize) -> Result<Value, JsonError> {
     if let Some(problem) = alir_core::diag::utf16(bytes) {
         return Err(JsonError { line: 1, column: 1, what: problem.message });
@@ -150,7 +150,8 @@ fn located(bytes: &[u8], at: usize, what: String) -> JsonError {
     JsonError { line, column: (before.len() - start) as u64 + 1, what }
 }
 
-/// Converts a syntax error of the library; explains `NaN` and infinities, which Python's `json` writes.
+/// Converts a syntax error of the library; the message for `NaN` and infinities, which Python's `json` writes, is
+/// replaced by an explanation.
 fn syntax(bytes: &[u8], error: &serde_json::Error) -> JsonError {
     let (line, column) = (error.line() as u64, error.column() as u64);
     let text = error.to_string();
@@ -203,7 +204,7 @@ impl<'t> Reader<'t> {
     /// Converts a value.
     ///
     /// # Errors
-    /// The offset and description of a problem.
+    /// Returns the offset and the description of a problem.
     fn value(&mut self, raw: &'t RawValue, depth: u32) -> Result<Value, (usize, String)> {
         let text = raw.get();
         // The value is a part of the input, so its offset is the difference of the addresses.
@@ -281,7 +282,8 @@ mod tests {
     }
 
     proptest! {
-        /// The parser accepts the same inputs as serde_json, with equal values, except for duplicate keys.
+        /// The parser accepts the same inputs as serde_json, except for duplicate keys and for numbers beyond
+        /// serde_json's range.
         #[test]
         fn agrees_with_serde_json(text in "[\\[\\]{}:,0-9.eE\"a\\\\ utn-]{0,24}") {
             let other: Result<serde_json::Value, _> = serde_json::from_str(&text);

@@ -1,20 +1,20 @@
-//! Networks: graphs and matrices of numbers that become ALIR programs. The contract is `docs/network.md`.
+//! Networks: graphs and matrices of numbers, which are converted to ALIR programs. The contract is `docs/network.md`.
 //!
-//! What all front ends share:
+//! Modules that all front ends share:
 //!
-//! - [`exact`]: [`exact::Rational`], decimals as they are written, nearest doubles of rationals and of square roots.
-//! - [`quantise`]: types and their texts, every rounding and overflow mode ([`quantise::Quantiser`]).
-//! - [`deviation`]: how far quantised values lie from floating-point ones.
-//! - [`function`]: sigmoid, tanh, silu, exp, gelu, decided correctly ([`function::Functions`]).
+//! - [`exact`]: [`exact::Rational`], exact parsing of decimals, nearest doubles of rationals and of square roots.
+//! - [`quantise`]: types and their syntax, all rounding and overflow modes ([`quantise::Quantiser`]).
+//! - [`deviation`]: deviation of quantised values from floating-point values.
+//! - [`function`]: sigmoid, tanh, silu, exp, gelu, correctly rounded ([`function::Functions`]).
 //! - [`reciprocal`]: `1/x` and `1/sqrt(x)` in exact integers, divisions by constants.
-//! - [`rotation`]: cosines and sines of rotary embeddings, decided correctly.
-//! - [`json`]: a reader that keeps decimals as they are written.
+//! - [`rotation`]: cosines and sines of rotary embeddings, correctly rounded.
+//! - [`json`]: parser that preserves the spelling of decimals.
 //! - `digits`: products with constants as sums of shifted values.
-//! - [`solver`]: the matrices of a network under one limit of latency.
-//! - [`weights`]: safetensors, npz, npy, folders.
-//! - [`wires`]: sums, tables, quantisers as ALIR, bit for bit.
-//! - [`port`]: encoders of real inputs, what codes mean, and [`port::ReferenceSemantics`], through which other
-//!   crates see a network's golden evaluator.
+//! - [`solver`]: solver for all matrices of a network with a common latency limit.
+//! - [`weights`]: parsers of safetensors, npz, npy, folders.
+//! - [`wires`]: bit-exact sums, tables and quantisers in ALIR.
+//! - [`port`]: encoders of real inputs, units of raw values, and [`port::ReferenceSemantics`], the interface of other
+//!   crates to a network's reference evaluator.
 //!
 //! The front ends: [`graph`] (IR v2), [`onnx`] (QONNX).
 //!

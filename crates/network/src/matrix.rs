@@ -28,7 +28,7 @@ const MAX_AXES: usize = 32;
 /// Expected number of adders for each weight before the weights are read: three for eight bits.
 const ADDERS_A_WEIGHT: u64 = 3;
 
-/// Reads a matrix from an npy file; `name` is for messages.
+/// Parses a matrix from an npy file; `name` is the name of the file for messages.
 ///
 /// # Errors
 /// `E1501` if the file is not a matrix of finite numbers, `E1502` if about more than `max_adders` adders are expected.
@@ -64,7 +64,7 @@ pub fn read(reader: &mut dyn Read, name: &str, max_adders: u64) -> Result<Matrix
     Ok(Matrix::new(n_in as usize, n_out as usize, weights))
 }
 
-/// Product with a matrix, as a source and as a program.
+/// Product with a matrix: the reference semantics, and conversions to a program.
 #[derive(Clone, Debug)]
 pub struct Product {
     matrix: Matrix,
@@ -211,7 +211,8 @@ impl ReferenceSemantics for Product {
             .map(|(input, element)| builder.op(Op::Input { input }, Interval::full(element.kif)))
             .collect();
         for o in 0..self.matrix.n_out() {
-            // No type before the first term, as that of an integer zero could be finer than those of the terms.
+            // No type before the first term, because the type of an integer zero could be finer than the types of the
+            // terms.
             let (mut sum, mut range) = (Vec::new(), None::<Interval>);
             for (i, &x) in inputs.iter().enumerate() {
                 let weight = self.matrix.weight(i, o);

@@ -1,7 +1,7 @@
-//! Values on a network's ports, and the conversions outside of them: encoders of real inputs, scales of outputs.
+//! Values on a network's ports, and conversions at the ports: encoders of real inputs, units of outputs.
 //!
-//! Hardware ports carry codes. What a real input becomes is its [`Encoder`], done exactly by `run` and described in the
-//! interface JSON; what a code means is `code * 2^-frac * scale + offset` ([`Unit`]).
+//! Hardware ports carry raw integer values. An [`Encoder`] converts a real input to a raw value; `run` computes it
+//! exactly, and the interface JSON describes it. A raw value represents `code * 2^-frac * scale + offset` ([`Unit`]).
 
 use super::exact::Rational;
 use super::quantise::{Quantiser, Round};
@@ -14,34 +14,34 @@ use std::fmt;
 /// Conversion from a real number to the raw value of an input element.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Encoder {
-    /// The number is quantised.
+    /// Quantisation to a type.
     Quantise(Quantiser),
-    /// `round(min(max(gain * x + bias, low), high))`: scale, zero point and the operations before a quantiser.
+    /// `round(min(max(gain * x + bias, low), high)) - zero`: scale, zero point and the operations before a quantiser.
     Affine {
-        /// Factor.
+        /// Factor of the input.
         gain: Rational,
-        /// Added to it.
+        /// Summand after the factor.
         bias: Rational,
         /// Smallest result.
         low: BigInt,
         /// Largest result.
         high: BigInt,
-        /// Rounding, after the ends are applied.
+        /// Rounding mode, which is applied after clamping.
         round: Round,
-        /// Subtracted from the result: the code is that of a value without its zero point.
+        /// Number that is subtracted from the result, so that the raw value is that of a value without zero point.
         zero: BigInt,
     },
-    /// 1 if `gain * x + bias >= 0`, else 0.
+    /// 1 if `gain * x + bias >= 0`, otherwise 0.
     Sign {
-        /// Factor.
+        /// Factor of the input.
         gain: Rational,
-        /// Added to it.
+        /// Summand after the factor.
         bias: Rational,
     },
 }
 
 impl Encoder {
-    /// The code of a real input.
+    /// Returns the raw value of a real input.
     pub fn code(&self, x: &Rational) -> BigInt {
         match self {
             Encoder::Quantise(quantiser) => quantiser.code(x),
@@ -54,10 +54,10 @@ impl Encoder {
     }
 }
 
-/// The number at an index of a file of samples, exactly.
+/// Returns the number at an index of a file of samples, exactly.
 ///
 /// # Errors
-/// If it is not finite, in words.
+/// Returns a message if the number is not finite.
 pub fn number(block: &Values, index: usize) -> Result<Rational, String> {
     match block {
         Values::Reals(v) => Rational::from_f64(v[index]).ok_or_else(|| format!("{} has no code", v[index])),
@@ -68,7 +68,7 @@ pub fn number(block: &Values, index: usize) -> Result<Rational, String> {
 }
 
 impl fmt::Display for Encoder {
-    /// The formula, for people.
+    /// Writes the formula for messages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Encoder::Quantise(Quantiser { kif, round, overflow }) => {
@@ -82,12 +82,13 @@ impl fmt::Display for Encoder {
     }
 }
 
-/// Unit of a port element's raw values: `code * 2^-frac * scale + offset`, `frac` being that of the element's type.
+/// Unit of a port element's raw values: `code * 2^-frac * scale + offset`, where `frac` is the number of fractional
+/// bits of the element's type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unit {
-    /// Factor; one where the type says it all.
+    /// Factor; 1 if the type alone defines the scale.
     pub scale: Rational,
-    /// Value of the code 0.
+    /// Value of the raw value 0.
     pub offset: Rational,
 }
 
@@ -97,12 +98,12 @@ impl Unit {
         Unit { scale: Rational::one(), offset: Rational::zero() }
     }
 
-    /// The value of a code with that many fractional bits.
+    /// Returns the value of a raw value with `frac` fractional bits.
     pub fn value(&self, code: &BigInt, frac: i64) -> Rational {
         &(&Rational::from_code(code, frac) * &self.scale) + &self.offset
     }
 
-    /// The code of a value; `None` if it has none.
+    /// Returns the raw value of a value; `None` if no raw value represents it.
     pub fn code(&self, value: &Rational, frac: i64) -> Option<BigInt> {
         (value - &self.offset).checked_div(&self.scale)?.code(frac)
     }
@@ -111,7 +112,7 @@ impl Unit {
 /// One element of the input port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputElement {
-    /// Its type.
+    /// Type of the element.
     pub kif: Kif,
     /// Unit of its raw values.
     pub unit: Unit,
@@ -119,56 +120,56 @@ pub struct InputElement {
     pub encoder: Encoder,
 }
 
-/// Consecutive elements of one name, such as the buffer `0:input`.
+/// Consecutive elements with one name, such as the buffer `0:input`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The name in the source; any characters.
+    /// Name in the source file; it may contain any characters.
     pub name: String,
     /// Number of elements.
     pub size: usize,
 }
 
-/// Reference semantics of a network, independent of its lowering: the golden evaluator, and the same in doubles.
+/// Reference semantics of a network, independent of its lowering: the exact evaluation, and an evaluation in binary64.
 ///
 /// `run` prints its results; `verify` checks simulators against it.
 pub trait ReferenceSemantics: Send + Sync {
-    /// Elements of the input port, in order.
+    /// Returns the elements of the input port, in order.
     fn inputs(&self) -> &[InputElement];
 
-    /// Names of the inputs: groups of consecutive elements.
+    /// Returns the names of the inputs: groups of consecutive elements.
     fn input_groups(&self) -> &[Group];
 
     /// Returns the units of the output elements' raw values.
     fn output_units(&self) -> &[Unit];
 
-    /// Names of the outputs.
+    /// Returns the names of the outputs.
     fn output_groups(&self) -> &[Group];
 
-    /// The exact real value of every output for the codes of the inputs.
+    /// Returns the exact real value of every output for the raw values of the inputs.
     fn evaluate(&self, codes: &[BigInt]) -> Vec<Rational>;
 
-    /// Returns the function as a plain program: its inputs are the raw values of the input port, each output has a
-    /// value with the smallest number of bits that the network promises. For proofs: built directly from the network,
-    /// by an implementation of its own that shares nothing with the lowering.
+    /// Returns the function as a program: its inputs are the raw values of the input port, and each output has the
+    /// smallest number of bits that the network promises. The program is the specification in proofs: it is built
+    /// directly from the network, by an implementation that shares nothing with the lowering.
     ///
     /// # Errors
-    /// Where a limit of programs is broken, in words.
+    /// Returns a message if the program exceeds a limit.
     fn specification(&self) -> Result<Model, String>;
 
-    /// The network without any quantisation, in binary64 arithmetic: only for comparison.
+    /// Evaluates the network without any quantisation in binary64 arithmetic, for comparison only.
     fn evaluate_float(&self, reals: &[f64]) -> Vec<f64>;
 
-    /// Names of the values between inputs and outputs, for comparisons; none where they are not known.
+    /// Returns the names of the values between inputs and outputs, for comparisons; empty if they are unknown.
     fn inner_groups(&self) -> Vec<Group> {
         Vec::new()
     }
 
-    /// Returns `true` if nodes have intermediate values with types of their own.
+    /// Returns `true` if nodes have intermediate values with separate types.
     fn has_records(&self) -> bool {
         false
     }
 
-    /// The exact outputs, and the exact values of [`ReferenceSemantics::inner_groups`].
+    /// Returns the exact outputs, and the exact values of [`ReferenceSemantics::inner_groups`].
     fn evaluate_all(&self, codes: &[BigInt]) -> (Vec<Rational>, Vec<Rational>) {
         (self.evaluate(codes), Vec::new())
     }

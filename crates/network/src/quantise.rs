@@ -1,4 +1,4 @@
-//! Types, rounding and overflow: section 1 of the contract, once for all front ends.
+//! Types, rounding and overflow (section 1 of the contract, `docs/network.md`), shared by all front ends.
 
 use super::exact::Rational;
 use alir_core::num::{Kif, wrap};
@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 /// Largest magnitude of the integer and fractional bits of a type, as in ALIR programs.
 const MAX_BITS_APART: i32 = 4096;
 
-/// Rounding mode from real to whole numbers.
+/// Rounding mode from real numbers to integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Round {
     /// Toward minus infinity (`TRN`; QONNX `FLOOR`).
@@ -47,7 +47,7 @@ impl Round {
         Round::NAMED.iter().find(|(known, _)| *known == name).map(|(_, round)| *round)
     }
 
-    /// Returns the name in the contract's table, or `CEIL` or `UP`, which types cannot have.
+    /// Returns the name in the contract's table, or `CEIL` or `UP` for the modes that types cannot have.
     pub fn name(self) -> &'static str {
         match self {
             Round::Ceil => "CEIL",
@@ -67,7 +67,7 @@ impl Round {
         }
     }
 
-    /// Returns a mode with the same results for positive numbers and the same summands for all numbers.
+    /// Returns the mode that adds one summand to all numbers, and has the results of this mode for positive numbers.
     pub(super) fn for_positive(self) -> Round {
         match self {
             Round::TowardZero => Round::Floor,
@@ -78,16 +78,16 @@ impl Round {
         }
     }
 
-    /// Returns the summands before the last `dropped` bits, one or more, are dropped: for a negative raw value, and
-    /// otherwise.
-    /// With [`Round::HalfEven`] another 1 is added where the last bit that stays is set.
+    /// Returns the summands that are added before the last `dropped` bits (at least one) are dropped: the summand of a
+    /// negative raw value, and the summand of any other raw value. With [`Round::HalfEven`] another 1 is added if the
+    /// last remaining bit is set.
     pub(super) fn summands(self, dropped: u32) -> (BigInt, BigInt) {
         self.division_summands(&(BigInt::from(1) << dropped))
     }
 
-    /// Returns the summands before a division by a positive integer is rounded down: for a negative raw value, and
-    /// otherwise.
-    /// [`Round::HalfEven`] rounds ties down with them, so that an odd divisor, which has no ties, needs no more.
+    /// Returns the summands that are added before a division by a positive integer is rounded down: the summand of a
+    /// negative raw value, and the summand of any other raw value. With these summands [`Round::HalfEven`] rounds ties
+    /// down; an odd divisor has no ties, so that no correction is needed.
     pub(super) fn division_summands(self, divisor: &BigInt) -> (BigInt, BigInt) {
         let half: BigInt = divisor >> 1u32;
         let below_one: BigInt = divisor - 1;
@@ -132,7 +132,7 @@ impl Overflow {
         Overflow::NAMED.iter().find(|(known, _)| *known == name).map(|(_, overflow)| *overflow)
     }
 
-    /// The name.
+    /// Returns the name of the mode.
     pub fn name(self) -> &'static str {
         Overflow::NAMED.iter().find(|(_, overflow)| *overflow == self).map_or("", |(name, _)| name)
     }
@@ -145,7 +145,7 @@ pub struct Quantiser {
     pub kif: Kif,
     /// Rounding of bits below the step.
     pub round: Round,
-    /// Handling of values beyond its ends.
+    /// Overflow mode for values beyond the ends of the type.
     pub overflow: Overflow,
 }
 
@@ -197,7 +197,7 @@ impl Quantiser {
     /// `TRN` and `WRAP`.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// Returns a message that describes the problem.
     pub fn parse(text: &str) -> Result<Quantiser, String> {
         let mut parts = text.split(',').map(str::trim);
         let kif = parse_type(parts.next().unwrap_or_default())?;
@@ -246,7 +246,7 @@ pub fn type_of(signed: bool, int: i64, frac: i64) -> Result<Kif, String> {
 /// Parses a type such as `s8.5`, `u8.5` or `s4.-2`: sign and width, fractional bits.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// Returns a message that describes the problem.
 pub fn parse_type(text: &str) -> Result<Kif, String> {
     let wrong = || format!("{text:?} is not a type; types are \"s8.5\" or \"u8.5\": width with sign, fractional bits");
     let signed = match text.as_bytes().first() {

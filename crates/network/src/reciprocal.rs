@@ -23,7 +23,7 @@ pub fn inverse_root_code(x: &Rational, quantiser: &Quantiser) -> BigInt {
         return quantiser.kif.max_code();
     }
     let frac = i64::from(quantiser.kif.frac);
-    // The scaled value 2^frac / sqrt(x) squared.
+    // The square of the scaled value 2^frac / sqrt(x).
     let square = Rational::one().shifted(2 * frac).checked_div(x).expect("the argument is positive");
     let whole = square.floor().sqrt();
     let value = if square == Rational::from(&whole * &whole) {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn ties_of_dyadic_values_are_decided_exactly() {
-        // 1/sqrt(1/2.25) = 1.5 and 1/(2/5) = 2.5: both are halves of a type without fractional bits.
+        // 1/sqrt(1/2.25) = 1.5 and 1/(2/5) = 2.5: both are ties for a type without fractional bits.
         let code = |round| {
             let kif = Kif { signed: false, int: 4, frac: 0 };
             let quantiser = Quantiser { kif, round, overflow: Overflow::Saturate };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     proptest! {
-        /// The neighbours of the raw value enclose the root. The test compares squares and computes no root.
+        /// The raw value and its successor enclose the exact value. The test compares squares and computes no root.
         #[test]
         fn roots_lie_between_their_steps(num in 1i64..100_000, den in 1i64..1000, frac in 0i32..12) {
             let x = Rational::new(num.into(), &den.into()).unwrap();

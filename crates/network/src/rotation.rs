@@ -10,7 +10,7 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed};
 
-/// Largest precision that is tried, in bits.
+/// Largest precision in bits.
 const MOST_BITS: u32 = 16_384;
 
 /// Largest absolute value of the binary logarithm of a base.
@@ -63,8 +63,8 @@ impl Angle {
         Err(format!("a rotation at position {} is not decided with {MOST_BITS} bits", self.position))
     }
 
-    /// Returns intervals of cosine and sine, of width near `2^-bits`. `magnitude` is about the binary logarithm of the
-    /// base.
+    /// Returns intervals of cosine and sine, of width near `2^-bits`. `magnitude` is approximately the binary logarithm
+    /// of the base.
     fn enclose(&self, functions: &mut Functions, bits: u32, magnitude: i64) -> (Range, Range) {
         // Integer bits of the angle; a base below one gives large angles.
         let whole = 26 + u32::try_from((-magnitude).max(0) + 2).expect("the magnitude is limited");
@@ -145,7 +145,7 @@ fn logarithm(functions: &mut Functions, x: &Rational, work: u32) -> Range {
         power = (&power * &square) >> work;
         k += 1;
     }
-    // |z| is at most 1/3: each term's error is below 4, and the rest of the series below the last power.
+    // |z| is at most 1/3: the error of each term is below 4, and the rest of the series is below the last power.
     let slack = BigInt::from(8 * k + 16);
     let series = Range { low: &sum - &slack, high: sum + slack, work }.times(&2.into());
     let (low, high) = functions.ln2_bounds(work);
@@ -153,7 +153,7 @@ fn logarithm(functions: &mut Functions, x: &Rational, work: u32) -> Range {
 }
 
 /// Returns cosine and sine of a narrow interval within -1 to 1, by the Taylor series at its lower bound. The width of
-/// the interval is added to the error, as neither function changes faster than its argument.
+/// the interval is added to the error, because neither function changes faster than its argument.
 fn cos_sin(x: &Range) -> (Range, Range) {
     let (work, one) = (x.work, BigInt::one() << x.work);
     let (mut cos, mut sin, mut term, mut k) = (BigInt::ZERO, BigInt::ZERO, one, 0u32);

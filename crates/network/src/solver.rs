@@ -1,40 +1,40 @@
-//! The solver of constant matrices as the lowering of a network uses it: many matrices, one limit on the latency of
-//! each. A matrix that cannot meet the limit is solved without it and remembered, so that one refusal names the least
+//! Solver of constant matrices for the lowering of a network: many matrices with a common limit on the latency of each.
+//! A matrix that cannot meet the limit is solved without the limit and recorded, so that one error reports the smallest
 //! limit that all matrices meet.
 
 use alir_cmvm::{self, AdderGraph, Input, Matrix, Measure, Options, Report, SolveError};
 use alir_core::diag::{Diagnostic, Place};
 
-/// Solves the matrices of one network, one after another.
+/// Solver for the matrices of one network, one after another.
 #[derive(Clone, Debug)]
 pub struct MatrixSolver {
     options: Options,
     missed: Option<Missed>,
 }
 
-/// The matrix that needs the longest of those that cannot meet the limit.
+/// The matrix with the longest minimum latency of those that cannot meet the limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missed {
-    /// The limit asked.
+    /// The requested limit.
     pub limit: f64,
-    /// The least limit that this matrix, and so every matrix, meets.
+    /// Smallest limit that this matrix, and therefore every matrix, meets.
     pub least: f64,
-    /// The node that the matrix belongs to, as messages name it; empty until [`MatrixSolver::belongs_to`] says it.
+    /// Title of the node that the matrix belongs to, for messages; empty until [`MatrixSolver::belongs_to`] sets it.
     pub place: String,
 }
 
 impl MatrixSolver {
-    /// A solver that keeps to `options` for each matrix; what counts is the hardware, not the contract's count of adder
-    /// bits.
+    /// Returns a solver with these options for each matrix. It minimises the hardware cost, not the contract's count of
+    /// adder bits.
     pub fn new(options: Options) -> MatrixSolver {
         MatrixSolver { options: Options { measure: Measure::Carries, ..options }, missed: None }
     }
 
-    /// Adders for a matrix, compared with it by [`alir_cmvm::check`]; `None` if its numbers are too wide for the
-    /// solver.
+    /// Returns adders for a matrix, checked against the matrix by [`alir_cmvm::check`]; `None` if its numbers are too
+    /// wide for the solver.
     ///
     /// # Errors
-    /// A program that is not the matrix: a mistake of the solver, in words.
+    /// Returns an internal error of the solver if the adders do not compute the product with the matrix.
     pub fn solve(&mut self, matrix: &Matrix, inputs: &[Input]) -> Result<Option<(AdderGraph, Report)>, String> {
         let solved = alir_cmvm::solve(matrix, inputs, &self.options).or_else(|error| match error {
             SolveError::Latency { limit, least } => {
@@ -51,21 +51,21 @@ impl MatrixSolver {
         Ok(Some((program, report)))
     }
 
-    /// Says that the matrices solved since the last call belong to the node at `place`.
+    /// Records that the matrices solved since the last call belong to the node at `place`.
     pub fn belongs_to(&mut self, place: &str) {
         if let Some(missed) = self.missed.as_mut().filter(|missed| missed.place.is_empty()) {
             missed.place = place.to_owned();
         }
     }
 
-    /// Returns the matrix that exceeds the limit by the most, if one does.
+    /// Returns the matrix that exceeds the limit by the most; `None` if no matrix exceeds it.
     pub fn missed(&self) -> Option<&Missed> {
         self.missed.as_ref()
     }
 }
 
 impl Missed {
-    /// The refusal, as people read it.
+    /// Returns the error as a diagnostic.
     pub fn diagnostic(&self) -> Diagnostic {
         let Missed { limit, least, place } = self;
         let matrix = if place.is_empty() { String::new() } else { format!(" for the matrix of {place}") };

@@ -1,7 +1,7 @@
-//! Weights in files: safetensors, npz, npy, folders of npy. Nothing of a file is trusted.
+//! Parsers of weights: safetensors, npz, npy, folders of npy. Files are untrusted.
 //!
-//! Opening a file reads its directory; a tensor is read at its first use, and only up to the size that its reader
-//! allows. Pickles are never read.
+//! Opening a file reads only its directory. A tensor is read at its first use, up to the size that the caller allows.
+//! Pickles are never read.
 
 use super::json::{self, Value};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
@@ -12,32 +12,32 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a header at most, as the format itself has it.
+/// Maximum size of a header in bytes, as the safetensors format defines it.
 const MAX_HEADER: u64 = 100_000_000;
 
-/// Values of a header at most: some 300,000 tensors.
+/// Maximum number of JSON values of a header, which allows about 300,000 tensors.
 const MAX_VALUES: usize = 1 << 22;
 
-/// Axes of a tensor at most.
+/// Maximum number of axes of a tensor.
 const MAX_AXES: usize = 32;
 
 /// A tensor in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
-    /// Sizes of its axes.
+    /// Sizes of the axes.
     pub shape: Vec<u64>,
-    /// Its elements.
+    /// Elements of the tensor.
     pub numbers: Numbers,
 }
 
 impl Tensor {
-    /// Returns `true` if its elements are integers in the file.
+    /// Returns `true` if the elements are integers in the file.
     pub fn is_integer(&self) -> bool {
         !matches!(self.numbers, Numbers::Floats(_))
     }
 }
 
-/// Where a tensor is.
+/// Location of a tensor.
 #[derive(Clone, Debug)]
 enum Home {
     Npy(PathBuf),
@@ -111,13 +111,13 @@ fn wrong(file: impl AsRef<Path>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E2005", Place::Whole, message).in_file(file.as_ref())
 }
 
-/// Builds the problem of one tensor of a file; the place names both.
+/// Builds the problem of one tensor of a file; the place names the file and the tensor.
 fn wrong_tensor(file: impl AsRef<Path>, tensor: &str, message: impl Into<String>) -> Diagnostic {
     let place = Place::Path(format!("{}: {tensor}", file.as_ref().display()));
     Diagnostic { place, ..wrong(file, message) }
 }
 
-/// All tensors of all files by name.
+/// All tensors of all files, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Weights {
     tensors: BTreeMap<String, Home>,
@@ -127,7 +127,7 @@ impl Weights {
     /// Opens files and folders.
     ///
     /// # Errors
-    /// What is wrong with a file, or a tensor that is in two of them.
+    /// If a file is invalid, or if two files have a tensor of the same name.
     pub fn open(paths: &[PathBuf]) -> Result<Weights, Diagnostics> {
         let mut weights = Weights::default();
         for path in paths {
@@ -136,7 +136,7 @@ impl Weights {
         Ok(weights)
     }
 
-    /// Names of all tensors, in order.
+    /// Returns the names of all tensors, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tensors.keys().map(String::as_str)
     }
@@ -175,8 +175,8 @@ impl Weights {
             }
             return Ok(());
         }
-        // A header of 384 or 640 bytes makes a safetensors file begin as a pickle does; the bytes after the size
-        // decide.
+        // A safetensors file with a header of 384 or 640 bytes begins like a pickle; the bytes after the size
+        // distinguish the two formats.
         let sized = head.get(4..) == Some(b"\0\0\0\0{");
         if !sized && (head.first() == Some(&0x80) || head.starts_with(b"\x1f\x8b")) {
             return Err(wrong(shown, "this is no safetensors, npz or npy file; pickles are never read")
@@ -198,7 +198,7 @@ impl Weights {
         if files.is_empty() {
             return Err(wrong(shown, "there is no .npy file in this folder"));
         }
-        // The order of a folder is not the same everywhere.
+        // The order of files in a folder differs between systems.
         files.sort();
         files.iter().try_for_each(|file| self.add(file))
     }
@@ -250,10 +250,10 @@ impl Weights {
         Ok(())
     }
 
-    /// Reads a tensor of at most `max_elements` elements; `None` if there is none of this name.
+    /// Reads a tensor of at most `max_elements` elements; `None` if no tensor has this name.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If the tensor is invalid.
     pub fn read(&self, name: &str, max_elements: u64) -> Result<Option<Tensor>, Diagnostic> {
         let Some(home) = self.tensors.get(name) else { return Ok(None) };
         let from_array = |array: Result<Array, String>, file: &Path| {
@@ -287,7 +287,7 @@ impl Weights {
     }
 }
 
-/// One record of a safetensors header; `base` is where the data begins, `data` its length.
+/// Returns one record of a safetensors header; `base` is the offset of the data, `data` the length of the data.
 fn tensor_of(
     path: &Path,
     shown: &str,

@@ -1,5 +1,5 @@
-//! Lowering of fixed-point arithmetic to ALIR: exact sums, products, tables, and every rounding and overflow mode,
-//! bit-exact.
+//! Lowering of fixed-point arithmetic to ALIR: exact sums, products, look-up tables, and every rounding and overflow
+//! mode, bit-exact.
 //!
 //! Each [`Wire`] has the exact interval of its values, so that no operation wraps and no constant bit is computed.
 //! Equal operations on equal operands are built once.
@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 /// A value of the program with its range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// The operation.
+    /// Operation that computes the value.
     pub id: ValueId,
     /// Interval that contains all values.
     pub interval: Interval,
@@ -48,12 +48,12 @@ impl Wire {
         Interval::new(end(self.min()), end(self.max()), frac)
     }
 
-    /// Returns `true` if it is always zero.
+    /// Returns `true` if the value is always zero.
     pub fn is_zero(&self) -> bool {
         self.interval.min.is_zero() && self.interval.max.is_zero()
     }
 
-    /// Returns `true` if it may be below zero.
+    /// Returns `true` if the value may be negative.
     pub fn may_be_negative(&self) -> bool {
         self.interval.min.is_negative()
     }
@@ -78,7 +78,7 @@ impl Wires {
         }
     }
 
-    /// Operations so far.
+    /// Returns the number of operations so far.
     pub fn len(&self) -> usize {
         self.builder.nodes().len()
     }
@@ -88,7 +88,7 @@ impl Wires {
         self.len() == 0
     }
 
-    /// Entries of all tables so far.
+    /// Returns the number of entries of all tables so far.
     pub fn table_entries(&self) -> usize {
         self.builder.tables().iter().map(|t| t.entries.len()).sum()
     }
@@ -104,7 +104,7 @@ impl Wires {
         wire
     }
 
-    /// Returns input element `index`, with any value of a type.
+    /// Returns input element `index`, which may have any value of a type.
     pub fn input(&mut self, index: u32, kif: Kif) -> Wire {
         debug_assert!(index < self.inputs);
         self.op(Op::Input { input: index }, Interval::full(kif))
@@ -116,7 +116,7 @@ impl Wires {
         self.op(Op::Const { value: Code::from(code) }, interval)
     }
 
-    /// `a + b * 2^shift`, or with `subtract` their difference; exact.
+    /// Returns `a + b * 2^shift`, or `a - b * 2^shift` if `subtract` is set; exact.
     pub fn add(&mut self, a: &Wire, b: &Wire, shift: i32, subtract: bool) -> Wire {
         let b_frac = b.frac() - shift;
         let frac = a.frac().max(b_frac);
@@ -134,7 +134,7 @@ impl Wires {
         self.op(op, Interval::new(min, max, frac))
     }
 
-    /// `x + code * 2^-frac`; exact.
+    /// Returns `x + code * 2^-frac`; exact.
     pub fn add_constant(&mut self, x: &Wire, code: &BigInt, frac: i32) -> Wire {
         let Some(zeros) = code.trailing_zeros() else { return x.clone() };
         let (code, shift) = (code >> zeros, frac - zeros as i32);
@@ -145,7 +145,7 @@ impl Wires {
         self.op(Op::AddConst { x: x.id, value: Code::from(code), shift }, interval)
     }
 
-    /// `-x`.
+    /// Returns `-x`.
     pub fn negated(&mut self, x: &Wire) -> Wire {
         if x.is_zero() {
             return x.clone();
@@ -153,7 +153,7 @@ impl Wires {
         self.op(Op::Neg { x: x.id }, x.interval.negated())
     }
 
-    /// `x * 2^shift`: the same bits, read otherwise.
+    /// Returns `x * 2^shift`: the same bits with another binary point.
     pub fn shifted(&mut self, x: &Wire, shift: i32) -> Wire {
         if shift == 0 {
             return x.clone();
@@ -161,7 +161,7 @@ impl Wires {
         self.op(Op::Quantise { x: x.id, shift }, x.interval.scaled(shift))
     }
 
-    /// `max(x, 0)`.
+    /// Returns `max(x, 0)`.
     pub fn relu(&mut self, x: &Wire) -> Wire {
         if !x.may_be_negative() {
             return x.clone();
@@ -170,7 +170,7 @@ impl Wires {
         self.op(Op::Relu { x: x.id }, interval)
     }
 
-    /// `a * b`.
+    /// Returns `a * b`.
     pub fn multiply(&mut self, a: &Wire, b: &Wire) -> Wire {
         let ends = [a.min() * b.min(), a.min() * b.max(), a.max() * b.min(), a.max() * b.max()];
         let square = a.id == b.id;
@@ -182,7 +182,7 @@ impl Wires {
         self.op(Op::Mul { a: a.id, b: b.id }, Interval::new(min, max, a.frac() + b.frac()))
     }
 
-    /// `a * b`, by shifts and additions if one of them never changes.
+    /// Returns `a * b`, by shifts and additions if one factor is constant.
     pub fn scaled_product(&mut self, a: &Wire, b: &Wire) -> Wire {
         let (factor, other) = match a.interval.min == a.interval.max {
             true => (a, b),
@@ -233,7 +233,7 @@ impl Wires {
         self.op(Op::Quantise { x: x.id, shift: 0 }, Interval::new(min, max, x.frac()))
     }
 
-    /// Quantises `x / n`, `n` at least 1.
+    /// Returns the quantised quotient `x / n`; `n` is at least 1.
     pub fn quotient(&mut self, x: &Wire, n: &BigInt, quantiser: &Quantiser) -> Wire {
         let twos = n.trailing_zeros().unwrap_or(0);
         let (odd, x) = (n >> twos, self.shifted(x, -(twos as i32)));
@@ -241,7 +241,7 @@ impl Wires {
             return self.quantised(&x, quantiser);
         }
         let frac = quantiser.kif.frac;
-        // In steps of x or of the type, the finer ones, the divisor is odd * 2^dropped.
+        // The unit is the finer one of the steps of `x` and of the type; in this unit the divisor is odd * 2^dropped.
         let fine = x.frac().max(frac);
         let dropped = (fine - frac) as u64;
         let divisor = &odd << dropped;
@@ -251,7 +251,7 @@ impl Wires {
             if dropped == 0 {
                 return self.overflowed(&up, quantiser);
             }
-            // Rounded up and down, the two differ at a tie only, and one of them is even.
+            // The values rounded up and rounded down differ at a tie only, and one of them is even.
             let down = self.floored_quotient(&x, &positive, &odd, frac);
             let last = self.op(Op::Quantise { x: up.id, shift: 0 }, Interval::new(0, 1, frac));
             let (min, max) = (down.min(), up.max());
@@ -270,12 +270,13 @@ impl Wires {
         self.overflowed(&code, quantiser)
     }
 
-    /// `floor((x + code) / odd)` in steps of `2^-frac`, `code` in steps of `x` or of the result, the finer ones.
+    /// Returns `floor((x + code) / odd)` in units of `2^-frac`; the unit of `code` is the finer one of the steps of `x`
+    /// and of the result.
     fn floored_quotient(&mut self, x: &Wire, code: &BigInt, odd: &BigInt, frac: i32) -> Wire {
-        // Floors nest: the low bits are dropped first.
+        // Floors can be nested, so the low bits are dropped first.
         let moved = self.add_constant(x, code, x.frac().max(frac));
         let whole = self.floor(&moved, frac);
-        // All in units of 2^-frac.
+        // All values in units of 2^-frac.
         let up = |c: BigInt| align(&c, whole.frac().into(), frac.into());
         let (low, high) = (up(whole.min()), up(whole.max()));
         let division = Division::new(odd, &low, &high);
@@ -286,13 +287,13 @@ impl Wires {
         self.op(Op::Quantise { x: scaled.id, shift: 0 }, interval)
     }
 
-    /// `codes[x - x.min]`, the entries being codes of that many fractional bits and 33 bits at most.
+    /// Returns `codes[x - x.min]`; the entries are raw integer values with `frac` fractional bits and at most 33 bits.
     pub fn lookup(&mut self, x: &Wire, codes: &[i64], frac: i32) -> Wire {
         let (min, max) = (codes.iter().copied().min().unwrap_or(0), codes.iter().copied().max().unwrap_or(0));
         if min == max {
             return self.constant(&BigInt::from(min), frac);
         }
-        // Entries are 32-bit numbers with a sign: an offset brings unsigned ones there.
+        // Table entries are signed 32-bit numbers: an offset moves larger unsigned entries into this range.
         let offset = if i32::try_from(max).is_err() { 1i64 << 31 } else { 0 };
         let entries: Vec<i32> = codes.iter().map(|&code| (code - offset) as i32).collect();
         let out = Interval::new(min - offset, max - offset, frac);
@@ -311,15 +312,15 @@ impl Wires {
         self.add_constant(&wire, &BigInt::from(offset), frac)
     }
 
-    /// Returns `on_true` if the top bit of `cond` is set, otherwise `on_false`. The caller knows that the result is
-    /// between these raw values, in the larger of both fractional bits.
+    /// Returns `on_true` if the top bit of `cond` is set, otherwise `on_false`. The caller guarantees that the result
+    /// is between the raw values `min` and `max`, with the larger number of fractional bits of both operands.
     fn mux(&mut self, cond: &Wire, on_true: &Wire, on_false: &Wire, min: BigInt, max: BigInt) -> Wire {
         let frac = on_true.frac().max(on_false.frac());
         let op = Op::Mux { cond: cond.id, on_true: on_true.id, on_false: on_false.id, shift: 0 };
         self.op(op, Interval::new(min, max, frac))
     }
 
-    /// `floor(x * 2^frac)` as a value of that many fractional bits.
+    /// Returns `x` rounded down to at most `frac` fractional bits.
     fn floor(&mut self, x: &Wire, frac: i32) -> Wire {
         if frac >= x.frac() {
             return x.clone();
@@ -329,13 +330,13 @@ impl Wires {
         self.op(Op::Quantise { x: x.id, shift: 0 }, interval)
     }
 
-    /// Quantises a value.
+    /// Returns the quantised value.
     pub fn quantised(&mut self, x: &Wire, quantiser: &Quantiser) -> Wire {
         let rounded = self.rounded(x, quantiser.kif.frac, quantiser.round);
         self.overflowed(&rounded, quantiser)
     }
 
-    /// `round(x * 2^frac)` as a value of at most that many fractional bits.
+    /// Returns `x` rounded to at most `frac` fractional bits.
     pub fn rounded(&mut self, x: &Wire, frac: i32, round: Round) -> Wire {
         if frac >= x.frac() || x.is_zero() {
             return x.clone();
@@ -371,7 +372,7 @@ impl Wires {
     }
 
     /// Rounds to the nearest, halves to even: rounds halves up, and clears the last bit after a half (if all dropped
-    /// bits are zero). The summand may be merged with another constant, and no bit of it needs a gate.
+    /// bits are zero). The summand may be merged with another constant, and needs no gate.
     fn rounded_to_even(&mut self, x: &Wire, frac: i32) -> Wire {
         let dropped = (x.frac() - frac) as u64;
         let moved = self.add_constant(x, &(BigInt::one() << (dropped - 1)), x.frac());
@@ -384,14 +385,15 @@ impl Wires {
         let last = Op::Binary { op: BinaryBits::And, a: last.id, b: is_no_tie.id, shift: 0 };
         let last = self.op(last, Interval::new(0, 1, frac));
         let even = self.floor(&up, frac - 1);
-        // The last bit is below all others, so this is a concatenation.
+        // The last bit is below all other bits, so this addition is a concatenation.
         let op = Op::Add { a: even.id, b: last.id, shift: 0 };
         self.op(op, x.rounded_interval(frac, Round::HalfEven))
     }
 
-    /// Quantises `max(x, 0)`. Modes are monotone and preserve zero, so the number can be rounded before the test of its
-    /// sign: then the summand of the rounding merges with the bias, and the choice is narrower. Any result that is not
-    /// positive is correct for negative numbers, so the mode of positive numbers is used for all.
+    /// Returns the quantised value of `max(x, 0)`. Rounding modes are monotone and preserve zero, so the number can be
+    /// rounded before its sign is tested: then the summand of the rounding merges with the bias, and the multiplexer is
+    /// narrower. For a negative number any result that is not positive is correct, so the mode of positive numbers is
+    /// used for all numbers.
     pub fn rectified(&mut self, x: &Wire, quantiser: &Quantiser) -> Wire {
         let rounded = match x.interval.max.is_negative() {
             true => x.clone(),
@@ -401,8 +403,8 @@ impl Wires {
         self.overflowed(&rectified, quantiser)
     }
 
-    /// Returns the floor of a value after the summand was added; rounding is monotone, so the ends of `x` determine
-    /// those of the result.
+    /// Returns the floor of `moved`, which is `x` plus the summand of a rounding mode. Rounding is monotone, so the
+    /// ends of `x` determine the ends of the result.
     fn floor_of_rounded(&mut self, x: &Wire, moved: &Wire, frac: i32, round: Round) -> Wire {
         self.op(Op::Quantise { x: moved.id, shift: 0 }, x.rounded_interval(frac, round))
     }
@@ -435,11 +437,11 @@ impl Wires {
         }
     }
 
-    /// Returns `replacement` if `x` is above the largest raw value of a type, otherwise `x`. The ends are powers of
-    /// two, so only the bits above are tested.
+    /// Returns `replacement` if `x` is above the largest raw value of a type, otherwise `x`. The limit is a power of
+    /// two, so only the bits above the type are tested.
     fn clipped_above(&mut self, x: &Wire, kif: Kif, high: &BigInt, replacement: &BigInt) -> Wire {
         let top = self.floor(x, -kif.int);
-        // x > high just if floor(x / 2^int) >= 1.
+        // x > high if and only if floor(x / 2^int) >= 1.
         let above = if top.may_be_negative() { self.negated(&top) } else { self.any(&top) };
         let with = self.constant(replacement, kif.frac);
         let min = align(&x.min(), x.frac().into(), kif.frac.into());
@@ -452,7 +454,7 @@ impl Wires {
         let below = if low.is_zero() {
             x.clone()
         } else if *low == kif.min_code() {
-            // x < -2^int just if floor(x / 2^int) + 1 < 0.
+            // x < -2^int if and only if floor(x / 2^int) + 1 < 0.
             let top = self.floor(x, -kif.int);
             self.add_constant(&top, &BigInt::one(), -kif.int)
         } else {
@@ -469,7 +471,8 @@ impl Wires {
         self.op(Op::Unary { op: UnaryBits::Any, x: x.id }, Interval::new(0, 1, 0))
     }
 
-    /// Returns the sum of values times integers, and a constant: a tree of adders over the digits of the factors.
+    /// Returns the sum of values times integers, and a constant: a tree of adders over the signed digits of the
+    /// factors.
     ///
     /// Factors and the constant are `code * 2^-frac`.
     pub fn weighted_sum(&mut self, terms: &[(Wire, BigInt)], frac: i32, constant: &(BigInt, i32)) -> Wire {
@@ -482,7 +485,7 @@ impl Wires {
         if parts.is_empty() {
             return self.constant(&constant.0, constant.1);
         }
-        // The narrowest and lowest first, so that wide adders come late: a queue in order of the top bit.
+        // Terms with the lowest top bits are added first, so that wide adders come late.
         while parts.len() > 1 {
             parts.sort_by_key(|(x, shift, negative)| {
                 let kif = x.interval.kif();
@@ -495,7 +498,7 @@ impl Wires {
                     next.push(a);
                     break;
                 };
-                // The positive one first: a difference needs no negation.
+                // The positive term comes first, so that a difference needs no negation.
                 let (a, b) = if a.2 && !b.2 { (b, a) } else { (a, b) };
                 let sum = self.add(&a.0, &b.0, b.1 - a.1, a.2 != b.2);
                 next.push((sum, a.1, a.2));
@@ -514,7 +517,7 @@ impl Wires {
     /// bits; each constant has its own number of fractional bits.
     ///
     /// # Errors
-    /// An internal error of the solver.
+    /// Returns an internal error of the solver.
     pub fn product(
         &mut self,
         x: &[Wire],

@@ -1,20 +1,21 @@
-//! Sums proved equal whatever the order they were added in.
+//! Equality of sums with different orders of addition.
 //!
-//! Two words of `width` bits are equal if their difference, an integer combination of literals read as 0 and 1, is 0
-//! modulo `2^width`. The gates remember which adder made them ([`Adder`]): its equation `out - a - b - carry = 0` is
-//! added to the difference with the coefficient that removes its newest literal, until none of an adder's is left.
-//! Newer literals are replaced by older ones only, so this ends. Sound: every step adds a multiple of an equation that
-//! holds modulo at least `2^width`; what stays is not zero means "not proved by this", never "different".
+//! Two words of `width` bits are equal if their difference, an integer combination of literals with values 0 and 1, is
+//! 0 modulo `2^width`. Each adder that computes gates is recorded ([`Adder`]). Its equation `out - a - b - carry = 0`
+//! is added to the difference with the coefficient that removes the newest literal, until the difference contains no
+//! result bit of an adder. Newer literals are replaced only by older ones, so this terminates. The method is sound:
+//! every step adds a multiple of an equation that holds modulo at least `2^width`. A nonzero remainder means "not
+//! proved by this method", never "different".
 
 use super::aig::Lit;
 use super::bit_vector::{Adder, Words};
 use std::collections::BTreeMap;
 
-/// Steps before a difference is given up.
+/// Largest number of steps, and of terms of the difference.
 const MAX_STEPS: usize = 20_000;
 const MAX_TERMS: usize = 50_000;
 
-/// An integer combination of nodes, modulo a power of two.
+/// Integer combination of nodes, modulo a power of two.
 struct Form {
     terms: BTreeMap<u32, u128>,
     constant: u128,
@@ -41,7 +42,7 @@ impl Form {
         }
     }
 
-    /// Adds `coefficient` times the word, its last bit being the sign if `signed`.
+    /// Adds `coefficient` times a word; the last bit is the sign if `signed`.
     fn add_word(&mut self, word: &[Lit], coefficient: u128, signed: bool) {
         for (i, &lit) in word.iter().enumerate().take_while(|(i, _)| *i < 128) {
             let weight = coefficient.wrapping_shl(i as u32);
@@ -56,7 +57,7 @@ impl Form {
     }
 }
 
-/// Returns `true` if two words of one width (at most 128 bits) are equal by the equations of their adders.
+/// Returns `true` if two words of the same width (at most 128 bits) are proved equal by the equations of their adders.
 pub fn equal(w: &Words, a: &[Lit], b: &[Lit]) -> bool {
     let width = a.len();
     if width == 0 || width > 128 || width != b.len() {
@@ -66,7 +67,7 @@ pub fn equal(w: &Words, a: &[Lit], b: &[Lit]) -> bool {
     let mut form = Form { terms: BTreeMap::new(), constant: 0, mask };
     form.add_word(a, 1, false);
     form.add_word(b, 1u128.wrapping_neg(), false);
-    // The newest literal that may still be an adder's; those above stay.
+    // Literals above this one are no result bits of adders, and remain.
     let mut below = u32::MAX;
     for _ in 0..MAX_STEPS {
         if form.is_zero() {
@@ -83,14 +84,15 @@ pub fn equal(w: &Words, a: &[Lit], b: &[Lit]) -> bool {
     false
 }
 
-/// Adds the multiple of the adder's equation that removes `node`, its result bit `bit`.
+/// Adds the multiple of an adder's equation that removes `node`, which is result bit `bit`.
 fn eliminate(form: &mut Form, adder: &Adder, bit: usize, node: u32, coefficient: u128, width: usize) -> bool {
     let negated = adder.out[bit].is_negated();
-    // The equation on the bits up to `last`, modulo 2^(last + 1); with all bits of an exact adder, on integers. Bits
-    // above this one may take part if they are older (an operand's sign that came through, for example).
+    // The equation for the bits up to `last`, modulo 2^(last + 1); for all bits of an exact adder, over the integers.
+    // Bits above this one are included if they are older, such as a forwarded sign of an operand.
     let last = (bit + 1..adder.out.len()).take_while(|&j| adder.out[j].node() < node).last().unwrap_or(bit);
     let exact = last + 1 == adder.out.len() && adder.exact;
-    // Coefficient of the node in the equation is +-2^bit: the sign of the top bit, and of a negated literal.
+    // The node has the coefficient +-2^bit in the equation: negative for the sign bit, and inverted for a negated
+    // literal.
     let mut wanted = if negated { coefficient.wrapping_neg() } else { coefficient };
     if exact && last == bit {
         wanted = wanted.wrapping_neg();
@@ -99,8 +101,8 @@ fn eliminate(form: &mut Form, adder: &Adder, bit: usize, node: u32, coefficient:
     if last >= 128 || wanted & ((1u128 << bit) - 1) != 0 {
         return false;
     }
-    // wanted = factor * 2^bit modulo 2^width: above that, the factor's bits are free; choose its sign extension so
-    // that small negative factors stay what they are.
+    // wanted = factor * 2^bit modulo 2^width. The upper bits of the factor are arbitrary; its sign extension keeps
+    // small negative factors small.
     let mut factor = wanted >> bit;
     let factor_bits = width.saturating_sub(bit);
     if factor_bits == 0 {

@@ -94,7 +94,7 @@ pub struct Latch {
     pub next: Option<Lit>,
     /// Value at power-on; `None` if it is undefined.
     pub init: Option<bool>,
-    /// Its name, possibly empty.
+    /// Name of the register, possibly empty.
     pub name: String,
 }
 
@@ -103,7 +103,7 @@ pub struct Latch {
 pub struct Pin {
     /// Literal of the pin.
     pub lit: Lit,
-    /// Its name, such as `model_inp[7]`; possibly empty.
+    /// Name of the pin, such as `model_inp[7]`; possibly empty.
     pub name: String,
 }
 

@@ -1,14 +1,14 @@
-//! AIGER 1.9, ASCII and binary: the form that other provers read and write.
+//! AIGER 1.9, ASCII and binary: a file format of other provers.
 //!
 //! Inputs, registers with their power-on values, outputs and the symbol table are kept. Bad states and constraints are
-//! read as outputs named `bad` and `constraint`; justice and fairness, which no proof of ours needs, are refused.
+//! read as outputs named `bad` and `constraint`; justice and fairness are rejected, as no proof here needs them.
 //! Source: Biere, Heljanko, Wieringa, "AIGER 1.9 and beyond", FMV report 11/2.
 
 use super::aig::{Aig, Gate, Lit};
 use alir_core::diag::{Diagnostic, Place};
 use std::fmt::Write as _;
 
-/// The two encodings.
+/// Encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// `aag`, text.
@@ -17,7 +17,7 @@ pub enum Encoding {
     Binary,
 }
 
-/// The file's bytes. Nodes are renumbered as the format wants them: inputs, registers, gates.
+/// Returns the content of a file. Nodes are renumbered as the format requires: inputs, registers, gates.
 pub fn write(aig: &Aig, encoding: Encoding) -> Vec<u8> {
     let mut variable = vec![0u32; aig.len()];
     let mut next = 1;
@@ -54,7 +54,7 @@ pub fn write(aig: &Aig, encoding: Encoding) -> Vec<u8> {
         }
         let _ = write!(head, "{}", number(latch.next.unwrap_or(own)));
         match latch.init {
-            // Zero is the format's default.
+            // 0 is the format's default.
             Some(false) => {}
             Some(true) => head.push_str(" 1"),
             None => {
@@ -151,10 +151,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads either encoding.
+/// Parses a file in either encoding.
 ///
 /// # Errors
-/// `E0901` with the byte offset where the file is malformed, has a combinational loop or uses justice or fairness.
+/// `E0901` with the byte offset if the file is malformed, has a combinational loop or uses justice or fairness.
 pub fn read(bytes: &[u8]) -> Result<Aig> {
     let mut r = Reader { bytes, at: 0 };
     let header = r.line()?.to_owned();
@@ -185,7 +185,7 @@ pub fn read(bytes: &[u8]) -> Result<Aig> {
         return Err(r.error("justice and fairness properties are not supported"));
     }
     let used = u64::from(n_in) + u64::from(n_latch) + u64::from(n_and);
-    // Every object takes at least one byte, so that a lying header cannot make us allocate.
+    // Every object takes at least one byte, so this check bounds the allocation for a false header.
     let smallest =
         u64::from(n_latch) + u64::from(n_out) + u64::from(n_and) * 2 + if binary { 0 } else { u64::from(n_in) };
     if used > u64::from(max) || (binary && used != u64::from(max)) || max >= 1 << 29 || smallest > bytes.len() as u64 {
@@ -271,7 +271,7 @@ pub fn read(bytes: &[u8]) -> Result<Aig> {
     Ok(aig)
 }
 
-/// Makes the gates, in any order of the file; each variable once.
+/// Builds the gates, which the file may list in any order; each variable once.
 fn build_gates(
     aig: &mut Aig,
     lits: &mut [Option<Lit>],
@@ -329,7 +329,7 @@ fn read_symbols(r: &mut Reader<'_>, aig: &mut Aig) -> Result<()> {
         let index: usize = index.parse().map_err(|_| r.error(format!("expected a symbol, not {line:?}")))?;
         let known = match letter {
             "i" | "l" | "o" => aig.rename(letter, index, name),
-            // Names of bad states and constraints say nothing that their place does not.
+            // Names of bad states and constraints are ignored.
             "b" | "c" | "j" | "f" => true,
             _ => false,
         };

@@ -1,11 +1,11 @@
-//! The array form of ACL2's Aignet library: two little-endian 32-bit words a node.
+//! Array format of ACL2's Aignet library: two little-endian 32-bit words for each node.
 //!
-//! `word0 = data0 << 2 | type`, `word1 = data1 << 2 | phase << 1 | register flag`. Types: 0 constant, 1 and, 2 input,
-//! 3 output; with the register flag an input is a register's output and an output a register's next value. What the
-//! slots hold by type: an AND has its two fanin literals, below its own id; an input its number in slot 1; an output
-//! its fanin literal in slot 0 and its number in slot 1; a register output its number in slot 1; a register's next
-//! value its fanin literal in slot 0 and the *id* of its register output in slot 1. The phase is the node's value with
-//! all inputs and registers 0. Source: ACL2 documentation, topic "aignet-impl".
+//! `word0 = data0 << 2 | type`, `word1 = data1 << 2 | phase << 1 | register flag`. Types: 0 constant, 1 and, 2 input, 3
+//! output. With the register flag, an input is a register's output and an output is a register's next value. The slots
+//! contain by type: for an AND its two fanin literals, below its own id; for an input its number in slot 1; for an
+//! output its fanin literal in slot 0 and its number in slot 1; for a register output its number in slot 1; for a
+//! register's next value its fanin literal in slot 0 and the *id* of its register output in slot 1. The phase is the
+//! node's value with all inputs and registers 0. Source: ACL2 documentation, topic "aignet-impl".
 
 use super::aig::{Aig, Gate, Lit};
 use alir_core::diag::{Diagnostic, Place};
@@ -13,10 +13,10 @@ use alir_core::diag::{Diagnostic, Place};
 /// Interpretation of a register flag that is set on a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GateFlag {
-    /// It is refused: in the edition that we follow it means nothing.
+    /// Error: the supported version of the format does not define the flag on gates.
     #[default]
     Refuse,
-    /// The gate is an exclusive or, as in newer editions.
+    /// The gate is an exclusive or, as in newer versions of the format.
     Xor,
 }
 
@@ -25,7 +25,7 @@ const AND: u32 = 1;
 const INPUT: u32 = 2;
 const OUTPUT: u32 = 3;
 
-/// The array as bytes. Node ids are those of `aig`; outputs and next values follow at the end.
+/// Returns the graph as an array in bytes. Node ids are those of `aig`; outputs and next values follow at the end.
 pub fn write(aig: &Aig) -> Vec<u8> {
     let mut out = Vec::with_capacity((aig.len() + aig.outputs().len() + aig.latches().len()) * 8);
     let mut phase = Vec::with_capacity(aig.len());
@@ -58,17 +58,17 @@ pub fn write(aig: &Aig) -> Vec<u8> {
     out
 }
 
-/// Reads and checks an array. Objects without names get none; power-on values, which the form does not have, are 0.
+/// Parses and checks an array. The format has no names and no power-on values: names are empty, and power-on values 0.
 ///
 /// # Errors
-/// `E0902` with the byte offset of the first node that breaks a rule of the form.
+/// `E0902` with the byte offset of the first node that violates a rule of the format.
 pub fn read(bytes: &[u8], flag: GateFlag) -> Result<Aig, Diagnostic> {
     let error = |id: usize, message: String| Err(Diagnostic::error("E0902", Place::Byte(id as u64 * 8), message));
     if !bytes.len().is_multiple_of(8) || bytes.is_empty() {
         return error(bytes.len() / 8, "an Aignet array is a whole number of 8-byte nodes, at least one".into());
     }
     let mut aig = Aig::new();
-    // The literal of each id here (structural hashing may have merged gates), or none for an output.
+    // Literal of each id (structural hashing may have merged gates); `None` for outputs.
     let mut lits: Vec<Option<Lit>> = Vec::with_capacity(bytes.len() / 8);
     let mut phases: Vec<bool> = Vec::with_capacity(bytes.len() / 8);
     let mut registers: Vec<(usize, usize)> = Vec::new();
@@ -117,7 +117,7 @@ pub fn read(bytes: &[u8], flag: GateFlag) -> Result<Aig, Diagnostic> {
                     return error(id, format!("node {id}: its fanin is not an earlier gate, input or constant"));
                 };
                 if next_value {
-                    // An id of 0 is allowed: a next value that belongs to no register.
+                    // Id 0 is allowed for a next value that belongs to no register.
                     if slots[1] != 0 {
                         let found = registers.binary_search_by_key(&(slots[1] as usize), |r| r.0);
                         let Ok(found) = found.map(|i| registers[i].1) else {
@@ -164,7 +164,8 @@ mod tests {
         let both = g.and(a, !b);
         g.output(!both, "y");
         let words: Vec<u32> = write(&g).chunks(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
-        // Constant; inputs 0 and 1; and of literals 2 and 5; output of literal 7, which is 1 when all is 0.
+        // The constant; inputs 0 and 1; the AND of literals 2 and 5; an output of literal 7, which is 1 if all inputs
+        // are 0.
         assert_eq!(words, [0, 0, 2, 0, 2, 1 << 2, 2 << 2 | 1, 5 << 2, 7 << 2 | 3, 2]);
     }
 

@@ -1,5 +1,5 @@
-//! A testbench that shows a counterexample in a simulator: it applies the values, waits for the latency, and says
-//! `MISMATCH` with both values, or `MATCH`.
+//! Testbench for a counterexample in a simulator: it applies the values, waits for the latency, and prints `MISMATCH`
+//! with both values, or `MATCH`.
 
 use super::equiv::{ControlNames, Counterexample};
 use super::port_roles::{PortRoles, find_ports};
@@ -9,7 +9,7 @@ use alir_hdl::{Rtl, SignalId};
 use num_bigint::BigInt;
 use std::fmt::Write;
 
-/// The bits of a code in a type, high bit first.
+/// Returns the bits of a raw integer value, high bit first.
 fn bits_of(code: &BigInt, width: u32) -> String {
     (0..u64::from(width)).rev().map(|i| if code.bit(i) { '1' } else { '0' }).collect()
 }
@@ -49,8 +49,8 @@ end architecture;
     )
 }
 
-/// Returns the values for each data port, from the earliest clock on; the last row is the one before the output is
-/// seen.
+/// Returns the values for each data port, from the earliest cycle on; the last row is the cycle before the output is
+/// observed.
 fn rows(
     model: &Model,
     rtl: &Rtl,
@@ -85,7 +85,7 @@ fn rows(
         .collect()
 }
 
-/// The testbench. Nothing if the ports are not the model's, or the output has no bits.
+/// Returns the testbench; `None` if the ports are not the model's, or the output has no bits.
 pub fn testbench(
     language: Language,
     model: &Model,
@@ -127,7 +127,7 @@ struct Bench<'a> {
     port: SignalId,
     lo: u32,
     width: u32,
-    /// The reset, and the level at which it does nothing.
+    /// Reset port, and its inactive level.
     idle: Option<(SignalId, bool)>,
     rows: Vec<Vec<String>>,
     expected: String,
@@ -142,7 +142,7 @@ impl Bench<'_> {
         self.rtl.signal(s).width
     }
 
-    /// Resets are inactive, enables and valid flags active.
+    /// Returns the level of a control port: resets are inactive, enables and valid flags active.
     fn level(&self, s: SignalId) -> u8 {
         u8::from(self.idle.is_none_or(|(reset, level)| reset != s || level))
     }

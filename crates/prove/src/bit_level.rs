@@ -87,7 +87,7 @@ struct Matching<'a, 'p> {
     controls: ControlValues,
     /// Inputs of other cycles, created on first use.
     others: Pins,
-    /// Bits of data ports that no element has at their moment.
+    /// Bits of data ports that belong to no element in their cycle.
     beside: Pins,
     proved: &'p mut Proved,
     unmatched: Vec<(u32, SignalId, Vec<Lit>)>,
@@ -209,7 +209,7 @@ pub(super) struct GateEffort {
     pub(super) limits: Limits,
 }
 
-/// Compares the undecided outputs by gates; returns `true` if the verdict is decided afterwards.
+/// Compares the undecided outputs by gates; returns `true` if this decides the verdict.
 pub(super) fn compare(
     (model, rtl, ports): (&Model, &Rtl, &PortRoles),
     gates: &ModelGates,
@@ -365,7 +365,7 @@ struct Plain<'a> {
     latency: u32,
     controls: ControlValues,
     others: Pins,
-    /// Bits of data ports that no element has at their moment.
+    /// Bits of data ports that belong to no element in their cycle.
     beside: Pins,
 }
 
@@ -448,7 +448,7 @@ fn code(values: &[bool], word: &[Lit], kif: Kif) -> BigInt {
     wrap(&raw, kif)
 }
 
-/// Returns the values for an assignment of the inputs.
+/// Returns the values of the model and the design for an assignment of the inputs.
 fn witness(
     model: &Model,
     rtl: &Rtl,

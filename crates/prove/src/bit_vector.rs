@@ -1,14 +1,15 @@
-//! Arithmetic on words of literals, low bits first, written so that equal arithmetic makes equal gates.
+//! Arithmetic on words of literals, low bits first, such that equal arithmetic gives equal gates.
 //!
-//! Adders are ripple adders from the low end, so that a narrower sum of the same operands is a prefix of a wider one,
-//! and products take their operands without redundant sign bits and in one order. Every adder is remembered: `out = a +
-//! b + carry` modulo its width, from which [`super::affine`] proves sums equal that were associated differently.
+//! Adders are ripple-carry adders from the low end, so that a narrower sum of the same operands is a prefix of a wider
+//! one. Products take their operands without redundant sign bits and in a fixed order. Every adder is recorded: `out =
+//! a + b + carry` modulo its width. From these records [`super::affine`] proves sums equal that were associated
+//! differently.
 
 use super::aig::{Aig, Lit};
 use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 
-/// A remembered sum: `out = a + b + carry`, modulo `2^width` or exactly.
+/// Recorded adder: `out = a + b + carry`, modulo `2^width` or exactly.
 #[derive(Clone, Debug)]
 pub struct Adder {
     /// Result bits.
@@ -23,33 +24,33 @@ pub struct Adder {
     pub exact: bool,
 }
 
-/// A graph with arithmetic.
+/// And-inverter graph with arithmetic on words.
 #[derive(Default)]
 pub struct Words {
-    /// The gates.
+    /// Graph of all gates.
     pub aig: Aig,
     adders: Vec<Adder>,
-    /// Which adder made a node, and as which of its bits.
+    /// For each node that is a result bit of an adder: the adder and the bit position.
     adder_of: FxHashMap<u32, (u32, u32)>,
 }
 
-/// The bit that continues a word upwards.
+/// Returns the bit that extends a word upwards.
 pub fn extension(x: &[Lit], signed: bool) -> Lit {
     if signed { x.last().copied().unwrap_or(Lit::FALSE) } else { Lit::FALSE }
 }
 
-/// The low `width` bits of a number.
+/// Returns the low `width` bits of a number.
 pub fn constant(value: &BigUint, width: u32) -> Vec<Lit> {
     (0..u64::from(width)).map(|i| Lit::constant(value.bit(i))).collect()
 }
 
-/// `x` cut or extended to `width` bits.
+/// Returns `x` truncated or extended to `width` bits.
 pub fn resize(x: &[Lit], signed: bool, width: usize) -> Vec<Lit> {
     let fill = extension(x, signed);
     (0..width).map(|i| x.get(i).copied().unwrap_or(fill)).collect()
 }
 
-/// A two's complement word without redundant copies of its sign.
+/// Returns a two's complement word without redundant copies of its sign.
 fn trimmed(x: &[Lit]) -> &[Lit] {
     let mut len = x.len();
     while len >= 2 && x[len - 1] == x[len - 2] {
@@ -59,7 +60,7 @@ fn trimmed(x: &[Lit]) -> &[Lit] {
 }
 
 impl Words {
-    /// No gates.
+    /// Returns an empty graph.
     pub fn new() -> Words {
         Words { aig: Aig::new(), ..Words::default() }
     }
@@ -69,13 +70,13 @@ impl Words {
         (0..width).map(|_| self.aig.input(name)).collect()
     }
 
-    /// The adder that made a node, and the bit of its result.
+    /// Returns the adder that computes a node, and the position of the result bit; `None` for other nodes.
     pub fn adder_of(&self, node: u32) -> Option<(&Adder, usize)> {
         self.adder_of.get(&node).map(|&(adder, bit)| (&self.adders[adder as usize], bit as usize))
     }
 
-    /// `a + b + carry` modulo `2^width`, operands of that width. `exact` promises that as two's complement it does not
-    /// overflow.
+    /// Builds `a + b + carry` modulo `2^width`, for operands of that width. `exact` asserts that the sum does not
+    /// overflow in two's complement.
     pub fn add(&mut self, a: &[Lit], b: &[Lit], carry: Lit, exact: bool) -> Vec<Lit> {
         assert_eq!(a.len(), b.len(), "operands of one width");
         let g = &mut self.aig;
@@ -100,13 +101,13 @@ impl Words {
         let index = self.adders.len() as u32;
         let mut new = false;
         for (bit, lit) in out.iter().enumerate() {
-            // Bits that are constants or an operand's own say nothing.
+            // Constant bits and bits of an operand give no information.
             if lit.node() == 0 || lit.node() == a[bit].node() || lit.node() == b[bit].node() {
                 continue;
             }
             let better = match self.adder_of.get(&lit.node()) {
                 None => true,
-                // The same node twice in one result: its lower bit is enough.
+                // If a node occurs twice in one result, its lower position is recorded.
                 Some(&(known, _)) if known == index => false,
                 Some(&(known, at)) => {
                     let old = &self.adders[known as usize];
@@ -123,24 +124,24 @@ impl Words {
         }
     }
 
-    /// `a - b` modulo `2^width`, operands of that width.
+    /// Builds `a - b` modulo `2^width`, for operands of that width.
     pub fn sub(&mut self, a: &[Lit], b: &[Lit], exact: bool) -> Vec<Lit> {
         let inverted: Vec<Lit> = b.iter().map(|&l| !l).collect();
         self.add(a, &inverted, Lit::TRUE, exact)
     }
 
-    /// `-a` modulo `2^width`.
+    /// Builds `-a` modulo `2^width`.
     pub fn neg(&mut self, a: &[Lit]) -> Vec<Lit> {
         let zero = vec![Lit::FALSE; a.len()];
         self.sub(&zero, a, false)
     }
 
-    /// The low `width` bits of the product of two words, each signed or not.
+    /// Builds the low `width` bits of the product of two words, each signed or unsigned.
     pub fn mul(&mut self, a: (&[Lit], bool), b: (&[Lit], bool), width: usize) -> Vec<Lit> {
         let as_signed = |(x, signed): (&[Lit], bool)| {
             let wide = resize(x, signed, x.len() + 1);
             let mut kept = trimmed(&wide).to_vec();
-            // What lies above the result does not matter; the sign row would.
+            // Bits above the result are irrelevant, and so a truncated operand needs no row for the sign.
             if kept.len() > width {
                 kept.truncate(width);
                 return (kept, false);
@@ -152,7 +153,7 @@ impl Words {
             (kept, true)
         };
         let (a, b) = (as_signed(a), as_signed(b));
-        // One order for both operands; the shorter one selects the rows.
+        // A fixed order of the operands; the shorter one selects the rows.
         let ((rows, rows_signed), (x, x_signed)) = if (a.0.len(), &a.0) <= (b.0.len(), &b.0) { (a, b) } else { (b, a) };
         let x = resize(&x, x_signed, width);
         let mut sum = vec![Lit::FALSE; width];
@@ -168,7 +169,7 @@ impl Words {
         sum
     }
 
-    /// `if sel { yes } else { no }`, words of one width.
+    /// Builds `if sel { yes } else { no }` for words of the same width.
     pub fn mux(&mut self, sel: Lit, yes: &[Lit], no: &[Lit]) -> Vec<Lit> {
         yes.iter().zip(no).map(|(&y, &n)| self.aig.mux(sel, y, n)).collect()
     }
@@ -205,7 +206,7 @@ impl Words {
         below
     }
 
-    /// `x` shifted by a number given as a word: left (towards high bits) or right, filled with `fill`.
+    /// Builds `x` shifted by a distance given as a word: left (towards high bits) or right, filled with `fill`.
     pub fn shift(&mut self, x: &[Lit], by: &[Lit], left: bool, fill: Lit) -> Vec<Lit> {
         let mut word = x.to_vec();
         for (k, &sel) in by.iter().enumerate() {
@@ -221,7 +222,8 @@ impl Words {
         word
     }
 
-    /// Quotient and remainder of unsigned words of one width; division by zero gives all ones and the dividend.
+    /// Builds quotient and remainder of unsigned words of the same width; division by zero gives all ones and the
+    /// dividend.
     pub fn divide(&mut self, a: &[Lit], b: &[Lit]) -> (Vec<Lit>, Vec<Lit>) {
         let width = a.len();
         let divisor = resize(b, false, width + 1);
@@ -239,8 +241,8 @@ impl Words {
         (quotient, rest)
     }
 
-    /// Entry `addr` of a table of `2^addr.len()` entries of `width` bits; `bit(entry, i)` is bit `i` of an entry.
-    /// The address bits decide in the order low to high, so that equal functions of equal addresses are equal literals.
+    /// Builds entry `addr` of a table of `2^addr.len()` entries of `width` bits; `bit(entry, i)` is bit `i` of an
+    /// entry. The address bits select from low to high, so that equal functions of equal addresses are equal literals.
     pub fn table(&mut self, addr: &[Lit], width: usize, bit: impl Fn(usize, usize) -> bool) -> Vec<Lit> {
         let mut out = Vec::with_capacity(width);
         let mut level = Vec::new();
@@ -265,12 +267,13 @@ pub(super) mod tests {
     use super::*;
     use crate::aig::{Gate, Simulation, VARIABLES};
 
-    /// `n` fresh input bits.
+    /// Adds `n` input bits.
     pub(crate) fn inputs(w: &mut Words, n: usize) -> Vec<Lit> {
         (0..n).map(|i| w.aig.input(format!("x[{i}]"))).collect()
     }
 
-    /// The unsigned value of `word` for each of the 64 first assignments of at most 6 inputs, input 0 the lowest bit.
+    /// Returns the unsigned value of `word` for each of the first 64 assignments of at most 6 inputs; input 0 is the
+    /// lowest bit.
     pub(crate) fn truth(w: &Words, word: &[Lit]) -> Vec<u64> {
         let mut sim = Simulation::<1>::default();
         sim.extend(&w.aig, |gate| match gate {

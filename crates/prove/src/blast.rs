@@ -1,9 +1,9 @@
-//! The model's gates, written against section 3 of `docs/alir.md` and nothing else.
+//! Gates of the model, built only from section 3 of `docs/alir.md`.
 //!
-//! Every operation's result before wrapping is an exact integer; here it is a two's complement word wide enough to hold
-//! it, then moved to the result's binary point and cut to its type. A lookup outside its table reads zero, as the
-//! hardware does. What interval arithmetic from the port types shows of a value (bits that can only be copies of its
-//! sign) is used at once, so that both sides of a proof agree on it.
+//! Every operation's result before wrapping is an exact integer. Here it is a two's complement word wide enough for the
+//! integer, which is then aligned to the result's binary point and truncated to its type. A lookup outside its table
+//! gives zero, as in hardware. Bits that can only be copies of the sign, by interval arithmetic from the port types,
+//! are replaced at once, so that both sides of a proof agree on them.
 
 use super::aig::Lit;
 use super::bit_vector::{Words, extension, resize};
@@ -12,7 +12,7 @@ use alir_core::num::{Kif, align, wrap};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// The bits of every operation and output, low bits first, as wide as their types.
+/// Bits of every operation and output, low bits first, as wide as their types.
 #[derive(Debug, Default)]
 pub struct ModelBits {
     start: Vec<u32>,
@@ -22,25 +22,25 @@ pub struct ModelBits {
 }
 
 impl ModelBits {
-    /// All bits, operation by operation, then output by output.
+    /// Returns all bits, operation by operation, then output by output.
     pub(super) fn all(&self) -> impl Iterator<Item = Lit> {
         self.bits.iter().chain(self.outputs.iter().flatten()).copied()
     }
 
-    /// Bits of one operation.
+    /// Returns the bits of one operation.
     pub fn op(&self, id: ValueId) -> &[Lit] {
         &self.bits[self.start[id.index()] as usize..self.start[id.index() + 1] as usize]
     }
 }
 
-/// An exact integer: two's complement bits (the last one is the sign), with fractional bits.
+/// Exact number: two's complement bits (the last one is the sign), and the number of fractional bits.
 struct Exact {
     bits: Vec<Lit>,
     frac: i64,
 }
 
 impl Exact {
-    /// The value of an operand.
+    /// Returns the value of an operand times `2^shift`.
     fn new(bits: &[Lit], kif: Kif, shift: i64) -> Exact {
         let mut bits = bits.to_vec();
         if !kif.signed {
@@ -57,7 +57,7 @@ impl Exact {
         Exact { bits: constant_bits(value, width), frac }
     }
 
-    /// `align(v, frac, to)`: zeros below, or floor.
+    /// Returns the bits of `align(v, frac, to)`: appends zeros below, or rounds down.
     fn aligned(&self, to: i64) -> Vec<Lit> {
         if to >= self.frac {
             let mut bits = vec![Lit::FALSE; (to - self.frac) as usize];
@@ -69,18 +69,18 @@ impl Exact {
         }
     }
 
-    /// Aligned and cut to a type's width.
+    /// Returns the bits aligned and truncated to a type.
     fn wrapped(&self, kif: Kif) -> Vec<Lit> {
         resize(&self.aligned(i64::from(kif.frac)), true, kif.width() as usize)
     }
 }
 
-/// A value of type `from`, times `2^shift`, in type `to`: aligned, then wrapped.
+/// Returns a value of type `from`, times `2^shift`, in type `to`: aligned, then wrapped.
 pub(super) fn converted(bits: &[Lit], from: Kif, shift: i64, to: Kif) -> Vec<Lit> {
     Exact::new(bits, from, shift).wrapped(to)
 }
 
-/// The low `width` bits of an integer.
+/// Returns the low `width` bits of an integer.
 pub(super) fn constant_bits(value: &BigInt, width: usize) -> Vec<Lit> {
     (0..width as u64).map(|i| Lit::constant(value.bit(i))).collect()
 }
@@ -88,13 +88,13 @@ pub(super) fn constant_bits(value: &BigInt, width: usize) -> Vec<Lit> {
 /// Bounds of a raw integer value of up to 120 bits.
 type Range = Option<(i128, i128)>;
 
-/// Blasts the model on these input words (one a port element, as wide as its type).
+/// Builds the gates of the model over these input words: one word for each port element, as wide as its type.
 pub fn blast(w: &mut Words, model: &Model, inputs: &[Vec<Lit>]) -> ModelBits {
     blasted(w, model, inputs, tightened)
 }
 
-/// Like [`blast`], but every bit is the one that the operation computes: none is replaced by a copy of the sign because
-/// of the range of the operands. Used for bit-serial designs.
+/// Like [`blast`], but keeps every bit that an operation computes, even if the range of the operands makes it a copy of
+/// the sign. Used for bit-serial designs.
 pub(super) fn blast_by_types(w: &mut Words, model: &Model, inputs: &[Vec<Lit>]) -> ModelBits {
     blasted(w, model, inputs, |bits, _, _| bits)
 }
@@ -131,7 +131,7 @@ fn blasted(
     out
 }
 
-/// A bound from above of the gates that [`blast`] makes, before any is shared.
+/// Returns an upper bound of the number of gates that [`blast`] builds, before sharing.
 pub fn gates_at_most(model: &Model) -> u64 {
     let bits = |v: ValueId| u64::from(model.kif(v).width()) + 2;
     let outputs = (0..model.outputs().len()).map(|j| 16 * (u64::from(model.output_kif(j).width()) + 2));
@@ -161,7 +161,7 @@ fn negated(w: &mut Words, x: &Exact) -> Exact {
     Exact { bits: w.sub(&zero, &wide, true), frac: x.frac }
 }
 
-/// `a + b` or `a - b` at their common binary point.
+/// Returns `a + b` or `a - b` at their common binary point.
 fn sum(w: &mut Words, a: &Exact, b: &Exact, minus: bool) -> Exact {
     let frac = a.frac.max(b.frac);
     let (a, b) = (a.aligned(frac), b.aligned(frac));
@@ -171,7 +171,7 @@ fn sum(w: &mut Words, a: &Exact, b: &Exact, minus: bool) -> Exact {
     Exact { bits, frac }
 }
 
-/// The range of the result before wrapping, and its bits after it.
+/// Returns the range of the result before wrapping, and its bits after wrapping.
 fn operation(
     w: &mut Words,
     model: &Model,
@@ -212,7 +212,7 @@ fn operation(
         }
         Op::Sum { terms } => {
             let mut total: Option<(Exact, Range)> = None;
-            // All terms are aligned to the finest of them before the one floor.
+            // All terms are aligned to the finest of them before the single floor.
             let common = terms.iter().map(|t| frac(t.value) - i64::from(t.shift)).max().unwrap_or(0);
             let mut widest = 0;
             for (count, t) in terms.iter().enumerate() {
@@ -226,7 +226,7 @@ fn operation(
                     None => (x, bounds),
                     Some((so_far, r)) => {
                         let mut partial = sum(w, &so_far, &x, t.neg);
-                        // A bit more for each addition would make sums of many terms quadratic. The magnitude of
+                        // One more bit for each addition would make sums of many terms quadratic. The magnitude of
                         // `count + 1` terms of `widest` bits with sign is at most `(count + 1) * 2^(widest - 1)`.
                         let enough = widest + 1 + (count + 1).ilog2() as usize;
                         partial.bits.truncate(enough);
@@ -256,7 +256,7 @@ fn operation(
             (shifted(range(*x), v.frac, to), v.wrapped(kif))
         }
         Op::Mux { cond, on_true, on_false, shift } => {
-            // The sign bit if signed, else bit width - 1: the top bit either way; clear without bits.
+            // Signed or unsigned, the condition is the top bit; it is 0 for a value without bits.
             let sel = done.op(*cond).last().copied().unwrap_or(Lit::FALSE);
             let (yes, no) = (value(*on_true, 0), value(*on_false, *shift));
             let bounds = [(range(*on_true), yes.frac), (range(*on_false), no.frac)].map(|(r, f)| shifted(r, f, to));
@@ -271,7 +271,7 @@ fn operation(
         Op::Mul { a, b } => {
             let (x, y) = (value(*a, 0), value(*b, 0));
             let frac = x.frac + y.frac;
-            // No more bits of the product than the result's type reaches.
+            // The product is limited to the bits that the result's type contains.
             let top = (i64::from(kif.width()) + frac - to).clamp(0, (x.bits.len() + y.bits.len()) as i64);
             let product = w.mul((&x.bits, true), (&y.bits, true), top as usize);
             let full = top == (x.bits.len() + y.bits.len()) as i64;
@@ -321,7 +321,7 @@ fn operation(
     }
 }
 
-/// Addresses of up to this many bits become one table; more, a comparison and a smaller table.
+/// Largest number of address bits of a single table; with more bits, a comparison and a smaller table are built.
 const TABLE_BITS: usize = 18;
 
 fn lookup(w: &mut Words, x: &[Lit], from: Kif, entries: &[i32], base: &BigInt, kif: Kif) -> (Range, Vec<Lit>) {
@@ -388,7 +388,7 @@ fn shifted(r: Range, from: i64, to: i64) -> Range {
     Some((end(lo)?, end(hi)?))
 }
 
-/// The range after wrapping: unchanged if it fits the type, else all of the type.
+/// Returns the range after wrapping: unchanged if it fits the type, otherwise all of the type.
 fn clip(r: Range, kif: Kif) -> Range {
     let all = type_range(kif)?;
     match r {
@@ -397,7 +397,7 @@ fn clip(r: Range, kif: Kif) -> Range {
     }
 }
 
-/// Bits above what the range needs are the sign, or zero where nothing is negative.
+/// Replaces the bits above those that the range needs by the sign, or by zero if no value is negative.
 fn tightened(mut bits: Vec<Lit>, kif: Kif, range: Range) -> Vec<Lit> {
     let Some((lo, hi)) = range else { return bits };
     let magnitude = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros() as usize;
@@ -467,7 +467,7 @@ mod tests {
         }
     }
 
-    /// A sum of many terms, whose number and signs the bound of its partial sums depends on.
+    /// Returns a sum of many terms; their number and signs determine the bound of its partial sums.
     fn long_sum(terms: usize, signed: bool) -> Model {
         let mut builder = Builder::new(vec![0]);
         let kif = Kif { signed, int: 3 - i32::from(signed), frac: 0 };

@@ -1,21 +1,21 @@
-//! Which bits of which value a signal shows, by what both are for sampled inputs: guesses, to be proved.
+//! Candidates for the bits of a value that a signal contains, from sampled inputs; each candidate must be proved.
 
 use super::linear_forms::samples::{LANES, Lanes};
 use alir_core::num::Kif;
 use rustc_hash::FxHashMap;
 
-/// Most guesses for one signal, and most values kept for one column.
+/// Largest number of candidates for one signal, and of values for one column.
 const KEPT: usize = 6;
-/// Most runs of bits that one signal is put together from.
+/// Largest number of runs of bits in one signal.
 const MAX_RUNS: usize = 6;
 
-/// Highest bit that a comment may speak of.
+/// Largest bit position in a comment.
 const MAX_PLACE: u32 = 120;
 
-/// A run of bits: where it begins in the signal, where in the value, and how many there are.
+/// Run of bits: first position in the signal, first position in the value, and number of bits.
 pub(super) type BitRun = (u32, u32, u32);
 
-/// One bit of a number under all assignments.
+/// Returns one bit of a number under all assignments.
 fn column(lanes: &Lanes, bit: u32) -> u64 {
     const { assert!(LANES == 64) };
     lanes.iter().enumerate().fold(0, |all, (i, v)| all | ((v >> bit.min(127)) as u64 & 1) << i)
@@ -25,12 +25,12 @@ fn is_constant(column: u64) -> bool {
     column == 0 || column == u64::MAX
 }
 
-/// The bits of many values, found by their columns.
+/// Map from columns to the bits of values that have this column.
 #[derive(Default)]
 pub(super) struct Columns(FxHashMap<u64, Vec<(u32, u32)>>);
 
 impl Columns {
-    /// Adds the low `width` bits of the value `number`.
+    /// Adds the low `width` bits of the value with index `number`.
     pub(super) fn add(&mut self, number: u32, width: u32, lanes: &Lanes) {
         for bit in 0..width.min(120) {
             let key = column(lanes, bit);
@@ -43,9 +43,10 @@ impl Columns {
         }
     }
 
-    /// Values of which a signal of `width` bits may show bits: their numbers, and from which bit on, if it is one run.
+    /// Returns values whose bits a signal of `width` bits may contain: their indices, and the first bit if it is a
+    /// single run.
     pub(super) fn guesses(&self, shown: &Lanes, width: u32) -> Vec<(u32, Option<u32>)> {
-        // By the bit that the fewest values have.
+        // Searches by the bit that the fewest values have.
         let known = |bit| self.0.get(&column(shown, bit)).map(|found| (bit, found));
         let found = (0..width.min(120)).filter_map(known).min_by_key(|(_, found)| found.len());
         let Some((bit, found)) = found else { return Vec::new() };
@@ -53,8 +54,8 @@ impl Columns {
     }
 }
 
-/// Returns runs of a value of `whole` bits that are the `width` bits of a signal, each above the one before: as few as
-/// there are. Bits above the value are copies of its sign.
+/// Returns the smallest number of runs of a value of `whole` bits that give the `width` bits of a signal, in ascending
+/// order. Bits above the value are copies of its sign. Returns `None` if there are no such runs.
 pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<BitRun>> {
     let columns: Vec<u64> = (0..whole + width).map(|bit| column(value, bit)).collect();
     let top = if value.iter().any(|v| *v < 0) { whole.saturating_sub(1) } else { whole };
@@ -63,7 +64,8 @@ pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Opti
     let mut next = 0u32;
     for at in 0..width {
         let key = column(shown, at);
-        // Copies of the sign in all bits that are left are the sign, not a bit that happens to be like it.
+        // If all remaining bits are copies of the sign, they are matched with the sign, not with a bit of equal
+        // samples.
         if columns.get(next as usize) != Some(&key) && (at..width).all(|bit| column(shown, bit) == sign.1) {
             out.push((at, sign.0, width - at));
             break;
@@ -85,8 +87,8 @@ pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Opti
     Some(out)
 }
 
-/// As [`runs`], where the signal's top bit is the sign of the value. Samples need not tell the sign from the bits below
-/// it, where the value is seldom large; optimisation often keeps it and drops those.
+/// Like [`runs`], but the signal's top bit is the sign of the value. If the value is seldom large, samples do not
+/// distinguish the sign from the bits below it; optimisation often keeps the sign and drops those bits.
 pub(super) fn runs_and_sign(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<BitRun>> {
     let (below, top) = (width.checked_sub(1).filter(|&w| w > 0)?, whole.checked_sub(1)?);
     if column(shown, below) != column(value, top) {
@@ -97,15 +99,16 @@ pub(super) fn runs_and_sign(shown: &Lanes, width: u32, value: &Lanes, whole: u32
     Some(out)
 }
 
-/// Runs of zeros between runs that a signal shows of a value: where each begins in the value, and where it ends.
+/// Returns the zero bits between runs of a value: the first position and the end position of each gap in the value.
 pub(super) fn gaps(runs: &[BitRun], value: &Lanes) -> Vec<(u32, u32)> {
     let between = runs.windows(2).map(|w| (w[0].1 + w[0].2, w[1].1));
     between.filter(|&(lo, hi)| lo < hi && (lo..hi).all(|bit| column(value, bit) == 0)).collect()
 }
 
-/// The runs of bits that a signal of `width` bits shows of a value of type `of`, if a comment of our own files says so,
-/// such as `relu v29, bits 2:0, 3 of u4.-1 [0, 30]`: where the type's lowest bit lies in the value, and which of its
-/// bits are there. Versions before 0.3 write `relu v29, u4.-1 [0, 30], only bits 2:0, 3`.
+/// Returns the runs of bits of a value of type `of` that a comment states for a signal of `width` bits. Comments of
+/// generated files have the form `relu v29, bits 2:0, 3 of u4.-1 [0, 30]`: the type determines the position of the
+/// lowest bit in the value, and the bits of the type are listed. Versions before 0.3 write `relu v29, u4.-1 [0, 30],
+/// only bits 2:0, 3`. Returns `None` for other comments.
 pub(super) fn remarked_runs(remark: &str, of: Kif, width: u32) -> Option<Vec<BitRun>> {
     if remark.starts_with("part of ") {
         return None;
@@ -158,11 +161,11 @@ mod tests {
         assert_eq!(gaps(&[(0, 0, 1), (1, 2, 7), (8, 12, 6)], &value.map(|v| v & !(7 << 9))), [(9, 12)]);
         let other = shown.map(|v| v ^ 1 << 3);
         assert_eq!(runs(&other, 14, &value, 16), None);
-        // A sign is not the bit below it, though that is the same for all samples.
+        // A sign is not matched with the bit below it, although all samples are equal.
         let small = value.map(|v| v >> 2);
         let shown = small.map(|v| v & 7 | (v >> 14 & 1) << 3);
         assert_eq!(runs(&shown, 4, &small, 16), Some(vec![(0, 0, 3), (3, 15, 1)]));
-        // Of a small number it is found where the top bit is taken for the sign.
+        // For a small number the run is found if the top bit is assumed to be the sign.
         let small = value.map(|v| v >> 4);
         let shown = small.map(|v| v & 7 | (v >> 15 & 1) << 3);
         assert_eq!(runs_and_sign(&shown, 4, &small, 16), Some(vec![(0, 0, 3), (3, 15, 1)]));

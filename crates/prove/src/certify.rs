@@ -2,8 +2,8 @@
 //!
 //! Programs are built value by value, as in the checker. Each bit of a value that is not yet a gate of the earlier
 //! programs is compared with the literals that have the same samples: by all assignments of a few leaves, or by a SAT
-//! query with a proof. An equality becomes a record and is applied as in the checker, so that later values are built
-//! over the same gates.
+//! query with a proof. An equality becomes a record, and the records are applied as in the checker, so that later
+//! values are built over the same gates.
 
 use super::engine::{CLAUSES, STEP};
 use super::lrat::Lemma;
@@ -27,27 +27,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 
-/// Gates with the same samples that are tried for one bit.
+/// Largest number of gates with equal samples that are compared with one bit.
 const CANDIDATES: usize = 3;
-/// Number of gates with equal samples that are compared by all assignments of the values on which both depend.
+/// Largest number of gates with equal samples that are compared over the values on which both gates depend.
 const NEAR: usize = 64;
 /// Largest number of leaves of an exhaustive comparison.
 const LEAVES: usize = 12;
-/// Most leaves over which two gates are compared.
+/// Largest number of leaves over which two gates are compared.
 const FRONTIER: usize = 64;
 /// Numbers of levels below two gates for successive comparisons; the last one covers all levels.
 const LEVELS: [usize; 10] = [1, 2, 3, 4, 6, 9, 14, 25, 50, usize::MAX];
-/// Levels from which on the solver is asked.
+/// Number of levels from which on the SAT solver is queried if there are too many leaves for all assignments.
 const ASKED: usize = 9;
 
 /// Number of 64-bit words of sampled assignments.
 const WORDS: usize = 8;
-/// Number of times that a record is rewritten without unused affine images.
+/// Largest number of passes that remove unused affine images from the records.
 const REWRITTEN: usize = 4;
-/// Steps of the solver for a record that is written again.
+/// Budget of a repeated solver query, in solver steps.
 const ASKED_AGAIN: u64 = 1_000_000;
 
-/// Values of gates for random assignments of the inputs.
+/// Values of all gates for random assignments of the inputs.
 #[derive(Clone)]
 struct Samples {
     words: Vec<[u64; WORDS]>,
@@ -60,11 +60,11 @@ const SEEDS: [u64; 2] = [1, 2];
 
 impl Samples {
     fn new(seed: u64) -> Samples {
-        // The constant and the unknown bit.
+        // Node 0 is the constant, node 1 the unknown bit.
         Samples { words: vec![[0; WORDS]; 2], random: SplitMix::new(seed) }
     }
 
-    /// Computes the samples of the new gates.
+    /// Computes the samples of all gates added since the last call.
     fn extend(&mut self, g: &Graph) {
         for node in self.words.len()..g.count() {
             let words = match g.created_from(node as u32) {
@@ -86,29 +86,30 @@ impl Samples {
 /// Limits of one comparison of two gates.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
-    /// Gates of the cone.
+    /// Number of gates of the cone.
     gates: usize,
-    /// Steps of the solver.
+    /// Number of solver steps.
     steps: u64,
 }
 
-/// Without the solver.
+/// Limits without the SAT solver.
 const BY_TRIAL: Effort = Effort { gates: 1_500, steps: 0 };
-/// For a bit of a value.
+/// Limits for one bit of a value.
 const OF_VALUE: Effort = Effort { gates: 1_500, steps: 2_000 };
-/// For a bit of a value that shows an image of another one.
+/// Limits for one bit of a value whose samples indicate an affine image of another value.
 const OF_LIKE: Effort = Effort { gates: 3_000, steps: 20_000 };
-/// For a bit of an output.
+/// Limits for one bit of an output.
 const OF_OUTPUT: Effort = Effort { gates: 60_000, steps: 100_000 };
-/// Limits of a step: steps of the solver, and gates that are visited.
+/// Limits of a proof step: number of solver steps, and number of visited gates.
 const OF_STEP: (u64, u64) = (150_000, 100_000_000);
 
-/// Numbers of a value for the sampled assignments.
+/// Sample signature of a value: its raw integer values for the sampled assignments, up to an affine map.
 #[derive(Clone)]
 struct SampleSignature {
-    /// Fingerprint that all images of the value share.
+    /// Hash that is equal for all affine images of the value.
     direction: u64,
-    /// The first code, and by how much the first other one is more.
+    /// First sample as a raw integer value, and the difference between the first sample and the next one with another
+    /// value.
     first: i128,
     step: i128,
     frac: i64,
@@ -133,7 +134,7 @@ impl SampleSignature {
             if step == 0 {
                 step = more;
             }
-            // By which odd number, and power of two, it is more than the first other one.
+            // The odd factor and the power of two of this difference, relative to the first nonzero difference.
             let zeros = |v: i128| i64::from(v.trailing_zeros());
             let odd = if more == 0 { 0 } else { (more >> zeros(more)) * step.signum() };
             (odd, if more == 0 { 0 } else { zeros(more) - zeros(step) }).hash(&mut hash);
@@ -141,7 +142,8 @@ impl SampleSignature {
         (step != 0).then(|| SampleSignature { direction: hash.finish(), first, step, frac: kind.frac })
     }
 
-    /// Returns this value as an image of another one, times two to the power of minus a number, if the samples agree.
+    /// Returns an affine image of another value and a shift `n`, such that this value has the samples of the image
+    /// times `2^-n`. Returns `None` if no such image fits the integer types.
     fn as_image_of(&self, other: &SampleSignature, of: (usize, usize)) -> Option<(Image, i64)> {
         let point = |shown: &SampleSignature| i64::from(shown.step.trailing_zeros()) - shown.frac;
         let (minus, shift) = ((self.step < 0) != (other.step < 0), point(self) - point(other));
@@ -158,7 +160,8 @@ impl SampleSignature {
     }
 }
 
-/// Returns the terms of a sum up to one factor, which all images of it share, if it is more than a term.
+/// Returns the terms of a sum divided by their common power of two, with a positive first factor; all affine images of
+/// the sum share these terms. Returns `None` if the sum has fewer than two terms.
 fn direction(sum: &Sum) -> Option<Vec<(u32, i128)>> {
     let (_, first) = sum.terms.first().filter(|_| sum.terms.len() > 1)?;
     let zeros = sum.terms.iter().fold(0, |all, (_, factor)| all | factor).trailing_zeros();
@@ -168,41 +171,41 @@ fn direction(sum: &Sum) -> Option<Vec<(u32, i128)>> {
 /// Values by the hash of their signature's direction: index of the program, index of the value, and signature.
 type ByDirection = FxHashMap<u64, Vec<((usize, usize), SampleSignature)>>;
 
-/// A value that is known to be in its range.
+/// A value with a proved range.
 #[derive(Clone)]
 struct BoundedWord {
-    /// Its program and number, if the range is not all that its bits can be.
+    /// Index of its program and of the value, if the range is narrower than that of its type.
     value: Option<(usize, usize)>,
-    /// Its gates.
+    /// Gates of its bits.
     nodes: Vec<u32>,
 }
 
-/// Records of a step's places so far.
+/// Records of one proof step, and the remaining budget of the step.
 #[derive(Clone)]
 struct Recorder {
     places: BTreeMap<usize, Place>,
-    /// Bits of the value whose place this is.
+    /// Bits of the value to which the next records belong.
     bits: Vec<Lit>,
-    /// Remaining amount of [`OF_STEP`].
+    /// Remaining solver steps and visited gates, initially those of [`OF_STEP`].
     steps: u64,
     gates: u64,
-    /// Initial number of these.
+    /// Initial value of `gates`.
     most: u64,
     how: SearchMode,
-    /// Units of work of the solver.
+    /// Ticks spent by the solver.
     spent: u64,
 }
 
 /// Mode of the search for equalities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SearchMode {
-    /// With records for a certificate.
+    /// Writes records for a certificate.
     Recorded,
-    /// Uses this part of the solver's steps for each query, limits the ticks of a step, and records nothing.
+    /// Divides the solver's steps of each query by `part`, limits the ticks of a step, and records nothing.
     Within {
         /// Divisor of the solver's steps.
         part: u64,
-        /// Units of work.
+        /// Budget of a step, in ticks.
         most: u64,
     },
 }
@@ -221,9 +224,9 @@ impl Recorder {
         self.gates == 0 || self.steps == 0
     }
 
-    /// Proves that a bit of the value equals another literal, with the necessary leaves and ranges only: by all
-    /// assignments of a limited number of leaves, otherwise by the solver within a number of steps. Appends the record
-    /// and applies it.
+    /// Proves that a bit of the value equals another literal, with the necessary leaves and ranges only. Tries all
+    /// assignments of up to `most` leaves; with more leaves, queries the solver with a limit of `steps`. Appends the
+    /// record and merges the two literals.
     fn shown(&mut self, g: &mut Graph, at: usize, mut asked: SolverQuery, most: usize, steps: u64) -> bool {
         let (own, other) = (g.root(asked.pair.0), g.root(asked.pair.1));
         let Some(bit) = self.bits.iter().position(|&bit| g.root(bit) == own) else { return false };
@@ -266,7 +269,7 @@ impl Recorder {
                 return true;
             }
             is_first = false;
-            // Where one of several would do, none of them is needed, and all but one may go.
+            // If one of several ranges suffices, each of them is reported as unneeded, and all but one can be removed.
             let unneeded = needed.iter().filter(|&&needed| !needed).count();
             let all: Vec<(usize, usize)> =
                 record.ranges.iter().zip(&needed).filter(|(_, needed)| **needed).map(|(&range, _)| range).collect();
@@ -285,18 +288,18 @@ impl Recorder {
         }
     }
 
-    /// Clauses that refute that two literals differ.
+    /// Returns an LRAT refutation of the difference of two literals; `None` if the solver does not find one.
     fn refuted(&mut self, question: &Question, steps: u64) -> Option<Vec<Lemma>> {
         self.asked(question, steps, sat::refutation)
     }
 
-    /// Returns `true` if it is refuted that two literals differ.
+    /// Returns `true` if the solver proves two literals equal.
     fn is_refuted(&mut self, question: &Question, steps: u64) -> bool {
         let asked = |clauses: &[Vec<i32>], steps: &mut u64| sat::is_refuted(clauses, steps).then_some(());
         self.asked(question, steps, asked).is_some()
     }
 
-    /// Asks the solver with a limit of steps.
+    /// Queries the solver within the remaining budget, and charges its cost.
     fn asked<T>(
         &mut self,
         question: &Question,
@@ -324,7 +327,7 @@ impl Recorder {
 struct SolverQuery {
     /// A bit of the value, and the literal that it equals.
     pair: (Lit, Lit),
-    /// Gates that it may be shown over.
+    /// Gates that may be leaves of the comparison.
     leaves: Vec<u32>,
     /// Values whose ranges may be used.
     ranges: Vec<(usize, usize)>,
@@ -359,27 +362,27 @@ struct Search {
     samples: Samples,
     seed: u64,
     recorder: Recorder,
-    /// Values of the program before, and of the one that is built.
+    /// Values of the previous program, and of the program under construction.
     before: ByDirection,
     own: ByDirection,
-    /// Values that are in their ranges.
+    /// Values with proved ranges.
     ranges: Vec<BoundedWord>,
-    /// Which of these have a gate.
+    /// Indices into `ranges` by gate: the values that have the gate as a bit.
     ranges_of: FxHashMap<u32, Vec<usize>>,
     /// Gates of values that are sums, which may be leaves of comparisons. Among affine images of one another, only the
     /// gates of the oldest value are leaves.
     sums: FxHashSet<u32>,
-    /// These gates by the terms up to one factor, which all images of the value share.
+    /// Gates in `sums` by the terms of the sum up to a common factor; see [`direction`].
     oldest: FxHashMap<Vec<(u32, i128)>, Vec<u32>>,
     /// Gates of the operands of the current operation, if it is not a sum.
     operands: FxHashSet<u32>,
     /// Pairs whose comparison failed in this step.
     failed: FxHashSet<(Lit, Lit)>,
-    /// Number of gates ahead of the step.
+    /// Number of gates that existed before the step.
     start: usize,
-    /// Gates of the first side and later ones, by their samples up to complement.
+    /// Gates of the values of all sides so far, by their samples up to complement.
     by_samples: FxHashMap<[u64; WORDS], Vec<Lit>>,
-    /// Members of the list, for fast lookup.
+    /// Nodes of the gates in `by_samples`.
     known: FxHashSet<u32>,
 }
 
@@ -413,7 +416,7 @@ impl Search {
         self.recorder = Recorder::new(how);
         self.start = g.count();
         self.failed.clear();
-        // Texts have signals, not operations.
+        // RTL files have signals, not operations.
         self.operands.clear();
     }
 
@@ -432,8 +435,8 @@ impl Search {
         }
     }
 
-    /// Builds the affine image that an operation is likely to equal, before the operation is built. Returns its
-    /// expected bits and their number of fractional bits.
+    /// Builds the affine image that an operation is likely to equal, before the operation is built. Returns the bits
+    /// and the number of fractional bits of every such image.
     fn prepare(
         &mut self,
         g: &mut Graph,
@@ -484,8 +487,8 @@ impl Search {
         likes
     }
 
-    /// Records the range of a value, and its gates as leaves if it is a sum. With `for_range` only, a value of one gate
-    /// is skipped.
+    /// Records the range of a value, and the gates of its bits as leaves if it is a sum. With `for_range`, the range of
+    /// a value with only one gate is not recorded.
     fn know_range(&mut self, g: &mut Graph, of: (usize, usize), for_range: bool) {
         let Some(value) = g.sums.value(of) else { return };
         let nodes: FxHashSet<u32> = value.bits.iter().map(|&bit| g.root(bit).node() as u32).collect();
@@ -515,8 +518,8 @@ impl Search {
         self.ranges.push(BoundedWord { value: is_less.then_some(of), nodes });
     }
 
-    /// Collects the gates below some gates up to inputs and gates for which `ends` is `true`, which are added to the
-    /// leaves. Returns `None` above a limit.
+    /// Collects the gates below some gates, and their leaves: inputs, and gates for which `ends` returns `true`.
+    /// Returns `false` if a limit is exceeded.
     fn deepened(
         &mut self,
         g: &Graph,
@@ -543,7 +546,7 @@ impl Search {
         true
     }
 
-    /// Shows that two literals are equal over gates of values, where these are in their ranges.
+    /// Proves that two literals are equal over the gates of other values, within the proved ranges of these values.
     fn equal_over_values(&mut self, g: &mut Graph, at: usize, pair: (Lit, Lit), effort: Effort) -> bool {
         // Older gates on which the newer gate depends.
         let (x, y) = (pair.0.node() as u32, pair.1.node() as u32);
@@ -575,8 +578,8 @@ impl Search {
         ) && self.over(g, at, pair, found, true, effort)
     }
 
-    /// Proves that two literals are equal over some leaves. With `more`, assumes ranges also of values of which only
-    /// some bits are leaves.
+    /// Proves that two literals are equal over some leaves, with the ranges of values whose bits are all leaves or
+    /// gates of the cone. With `more`, adds the missing bits of other values as leaves.
     fn over(
         &mut self,
         g: &mut Graph,
@@ -624,7 +627,7 @@ impl Search {
                 (0..).zip(bits).map(bit).collect()
             })
             .collect();
-        // Those that are the most of it already.
+        // Candidates with the fewest unproved bits first.
         let open = |pairs: &Vec<(Lit, Lit)>| pairs.iter().filter(|(x, y)| g.root(*x) != g.root(*y)).count();
         pairs.sort_by_cached_key(open);
         pairs
@@ -633,14 +636,14 @@ impl Search {
             .any(|pairs| pairs.into_iter().all(|pair| self.becomes_equal(g, at, pair, OF_LIKE)))
     }
 
-    /// Returns `true` if a bit of the value equals another literal, or is proved equal because their samples agree.
+    /// Returns `true` if a bit of the value equals another literal, or has equal samples and is proved equal.
     fn becomes_equal(&mut self, g: &mut Graph, at: usize, (own, other): (Lit, Lit), effort: Effort) -> bool {
         let (x, y) = (g.root(own), g.root(other));
         let is_alike = |search: &mut Search| x.is_known() && search.sampled(g, x) == search.sampled(g, y);
         x == y || (is_alike(self) && self.equal(g, at, (x, y), effort))
     }
 
-    /// Looks for a known gate that a bit of this value is equal to.
+    /// Searches the known gates for one that equals a bit of this value.
     fn place(&mut self, g: &mut Graph, at: usize, bit: Lit) {
         let bit = g.root(bit);
         if bit.node() == 0 || !bit.is_known() || self.known.contains(&(bit.node() as u32)) {
@@ -652,8 +655,8 @@ impl Search {
         let (key, flip) = normal(self.sampled(g, bit));
         let candidates = self.by_samples.get(&key).cloned().unwrap_or_default();
         let pair = |old: &Lit| (bit, old.flipped(flip));
-        // Many gates are almost always false, so their samples do not distinguish them; candidates over the same older
-        // gates are preferred.
+        // The samples of gates that are almost always false do not distinguish them, so candidates over the same older
+        // gates are tried first.
         let below = self.newest_below(g, bit);
         let mut near = candidates.clone();
         near.sort_by_key(|old| (old.node() < below, old.node()));
@@ -698,7 +701,7 @@ impl Search {
         newest
     }
 
-    /// Proves that two literals are equal within the effort, and merges them.
+    /// Proves that two literals are equal within the given limits, and merges them.
     fn equal(&mut self, g: &mut Graph, at: usize, pair: (Lit, Lit), effort: Effort) -> bool {
         let mut size = 0;
         if !self.failed.insert(pair) {
@@ -719,7 +722,7 @@ impl Search {
                 self.recorder.gates = self.recorder.gates.saturating_sub(size as u64 * words);
             }
             if is_tried || cut.is_whole || levels >= ASKED {
-                // Leaves that are not inputs may cause a false difference, so the effort is smaller.
+                // Leaves that are not inputs may allow a false difference, so the solver gets fewer steps.
                 let steps = if cut.is_whole { effort.steps } else { effort.steps / 8 };
                 let asked = SolverQuery { pair, leaves: cut.leaves, ranges: Vec::new() };
                 if self.recorder.shown(g, at, asked, LEAVES, steps) {
@@ -733,8 +736,8 @@ impl Search {
         false
     }
 
-    /// Returns the gates within some levels below two literals; `None` if there are more than `most`, or the budget of
-    /// the step is exhausted.
+    /// Returns the gates within `levels` levels below two literals; `None` if there are more than `most` gates, or the
+    /// budget of the step is exhausted.
     fn cut(&mut self, g: &Graph, pair: (Lit, Lit), levels: usize, most: usize) -> Option<Cut> {
         let mut seen: FxHashSet<u32> = FxHashSet::default();
         let mut cut = Cut { leaves: Vec::new(), gates: 0, is_whole: true };
@@ -769,7 +772,8 @@ impl Search {
     }
 }
 
-/// Returns the gates between two gates and some leaves; `None` if the gates also depend on others.
+/// Returns the gates between two gates and some leaves; `None` if the two gates also depend on inputs that are no
+/// leaves.
 fn between(g: &Graph, pair: [u32; 2], leaves: &[u32]) -> Option<FxHashSet<u32>> {
     let (mut seen, mut stack) = (FxHashSet::default(), pair.to_vec());
     while let Some(node) = stack.pop() {
@@ -781,17 +785,17 @@ fn between(g: &Graph, pair: [u32; 2], leaves: &[u32]) -> Option<FxHashSet<u32>> 
     Some(seen)
 }
 
-/// The gates within some levels below others.
+/// Extent of the gates within some levels below two literals.
 struct Cut {
-    /// Where they end.
+    /// Nodes at which the levels end.
     leaves: Vec<u32>,
     /// Number of gates.
     gates: usize,
-    /// `true` if the leaves are inputs.
+    /// `true` if all leaves are inputs.
     is_whole: bool,
 }
 
-/// Header of a certificate.
+/// First side of a certificate: the specification.
 #[derive(Clone, Copy)]
 enum Origin<'a> {
     Program(&'a Program),
@@ -800,7 +804,7 @@ enum Origin<'a> {
 }
 
 impl Origin<'_> {
-    /// Builds the gates of the origin.
+    /// Builds the gates of the specification.
     fn compared(&self, made: ValueCallback<'_>) -> Result<Compared, String> {
         match *self {
             Origin::Program(model) => Compared::new(model, made),
@@ -820,7 +824,7 @@ fn begin(origin: &Origin<'_>, seed: u64) -> Result<(Compared, RefCell<Search>), 
         let mut search = search.borrow_mut();
         search.learn(g, bits);
         search.samples.extend(g);
-        // The program that was begun last is the current one.
+        // The current program is the last one in the list.
         let (number, kind) = match origin {
             Origin::Program(model) => (0, model.operations[at].kind),
             Origin::Machine(machine, ..) => (g.sums.programs.len() - 1, machine.kind(g.sums.programs.len() - 1, at)),
@@ -840,8 +844,7 @@ fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
     is_unused
 }
 
-/// Returns the records with which the checker proves a side equal to the model, and `true` if unused images were
-/// dropped.
+/// Proves a side equal to the model, and returns the records for the checker, and `true` if unused images were dropped.
 ///
 /// # Errors
 /// The errors of the checker.
@@ -893,7 +896,7 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     let mut search = search.borrow_mut();
     let g = &mut compared.graph;
     has_unused |= drop_unused(g, search.recorder.places.get_mut(&all.len().saturating_sub(1)));
-    // Undecided outputs get a larger effort, the largest one in the last step.
+    // Undecided outputs get larger limits, the largest ones in the last step.
     let effort = if matches!(side, Side::Text(..)) { OF_OUTPUT } else { OF_LIKE };
     let pairs: Vec<(Lit, Lit)> = compared.found.concat().into_iter().zip(compared.expected.concat()).collect();
     search.recorder.bits = compared.found.concat();
@@ -904,7 +907,7 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     Ok((Step { places: finished(&mut search.recorder), ..Step::default() }, has_unused))
 }
 
-/// Returns the records, without empty places.
+/// Takes the records out of the recorder, without empty places.
 fn finished(recorder: &mut Recorder) -> BTreeMap<usize, Place> {
     let mut places = std::mem::take(&mut recorder.places);
     places.retain(|_, place| *place != Place::default());
@@ -914,7 +917,7 @@ fn finished(recorder: &mut Recorder) -> BTreeMap<usize, Place> {
 /// Map between two graphs of equal gates, where the second one lacks some affine images.
 struct LiteralMap<'a> {
     old: &'a Graph,
-    /// Unmapped inputs of the old graph, the last one first, and number of visited gates of the new one.
+    /// Unmapped inputs of the old graph in descending order, and number of visited gates of the new graph.
     inputs: Vec<u32>,
     looked_at: usize,
     names: FxHashMap<u32, Lit>,
@@ -923,7 +926,7 @@ struct LiteralMap<'a> {
 impl LiteralMap<'_> {
     /// Maps a literal of the old graph to the new one; `None` if the new graph lacks it.
     fn name(&mut self, g: &Graph, lit: Lit) -> Option<Lit> {
-        // Inputs of the new graph in their order.
+        // The inputs of both graphs are in the same order.
         for node in self.looked_at as u32..g.count() as u32 {
             if node > 1 && g.created_from(node).is_none() {
                 self.names.insert(self.inputs.pop()?, Lit(node << 1));
@@ -1022,27 +1025,28 @@ fn rewritten(
     Ok((compared, out, has_unused))
 }
 
-/// Returns `true` if each output is the same gates on both sides.
+/// Returns for each output `true` if it is proved equal on both sides.
 fn shown(compared: &Compared) -> Vec<bool> {
     (0..compared.expected.len()).map(|output| compared.is_shown(output)).collect()
 }
 
-/// A certificate, and which outputs it shows.
+/// A certificate, and the outputs that it proves.
 pub struct Recorded {
-    /// The certificate that the checker replays.
+    /// Certificate for the checker.
     pub certificate: Certificate,
-    /// `true` if it shows each output; of a state machine each equality that it needs.
+    /// For each output, `true` if the certificate proves it; for a state machine, the same for each equality that the
+    /// induction needs.
     pub shown: Vec<bool>,
     /// Register bit of each expected word, in the checker's numbering; `None` for outputs, and for programs.
     pub(super) claimed: Vec<Option<usize>>,
 }
 
-/// A program with its file name, or the text.
+/// A program with its file name; `None` for the RTL file.
 type Named<'a> = (Option<&'a String>, Side<'a>);
 
-/// Returns the steps over these sides, and the outputs that they prove. An intermediate program without records is
-/// dropped, and its neighbours are compared. With `keep_bare` it is kept if it creates gates, as later sides may be
-/// compared with these.
+/// Records a certificate over these sides. An intermediate program without records is dropped, and its neighbours are
+/// compared directly. With `keep_bare`, a program without records is kept if it creates gates, as later sides may be
+/// compared with these gates.
 fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) -> Result<Recorded, String> {
     let (mut compared, mut search) = begin(origin, seed)?;
     let (mut sides, mut steps, mut has_unused): (Vec<Named<'_>>, Vec<Step>, bool) = (Vec::new(), Vec::new(), false);
@@ -1073,7 +1077,7 @@ fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) 
             break;
         }
         let (again, made, unused) = rewritten(origin, &sides, &compared.graph, &steps)?;
-        // The numbers of gates are still those of the first recording.
+        // The records still refer to gates by the indices of the first recording, so only the images are replaced.
         for (old, new) in steps.iter_mut().zip(&made) {
             for (at, place) in &mut old.places {
                 place.images = new.places.get(at).map_or(Vec::new(), |place| place.images.clone());
@@ -1085,7 +1089,7 @@ fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) 
     if has_unused {
         return Err("images that nothing is made of".into());
     }
-    // Images that were left out may have been all that there was of a program.
+    // Dropped images may have been the only content of a program's step.
     let is_needed = |at: usize| at + 1 == steps.len() || steps[at].is_bare == steps[at].places.is_empty();
     if !(0..steps.len()).all(is_needed) {
         let needed = named.into_iter().enumerate().filter(|&(at, _)| is_needed(at));
@@ -1095,8 +1099,9 @@ fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) 
     Ok(Recorded { shown: shown(&compared), claimed: compared.claimed, certificate })
 }
 
-/// Records a certificate for an RTL file, over intermediate programs with their file names: the one that proves most
-/// outputs among several variants. `sample_timing` is that of an RTL file with an initiation interval above one.
+/// Records a certificate for an RTL file, over intermediate programs with their file names. Tries several variants and
+/// returns the one that proves the most outputs. `sample_timing` is the timing of an RTL file with an initiation
+/// interval above one.
 ///
 /// # Errors
 /// The errors of the checker about the RTL file or a program.
@@ -1124,7 +1129,8 @@ pub fn record(
     Ok(best)
 }
 
-/// A program beside a state machine: its file name, and the elements of the machine that its inputs are.
+/// A program for comparison with a state machine: its file name, its IR, and the machine's elements that drive its
+/// inputs.
 pub type SideProgram = (String, Program, Vec<usize>);
 
 /// Records a certificate for the RTL file of a state machine.
@@ -1139,7 +1145,7 @@ pub(super) fn record_machine(
 ) -> Result<Recorded, String> {
     let programs = beside.iter().map(|(name, program, feeds)| (Some(name), Side::MachineProgram(program, feeds)));
     let sides: Vec<_> = programs.chain([(None, Side::Text(text, None))]).collect();
-    // Most machines need no program, but pipelines whose registers were moved.
+    // Most state machines need no intermediate program; pipelines with retimed registers do.
     let mut ways = vec![(0, false), (beside.len(), false), (0, true)];
     if induction.depth == 0 {
         ways.swap(0, 1);
@@ -1152,7 +1158,7 @@ pub(super) fn record_machine(
     Ok(best)
 }
 
-/// Returns the record that proves the most; stops at the first one that proves everything.
+/// Returns the recording that proves the most outputs; stops at the first one that proves all.
 fn best_of(ways: impl Iterator<Item = Result<Recorded, String>>) -> Result<Recorded, String> {
     let count = |recorded: &Recorded| recorded.shown.iter().filter(|&&shown| shown).count();
     let mut best: Option<Recorded> = None;
@@ -1176,19 +1182,19 @@ fn to_checker_program(model: &Model) -> Option<Program> {
     Program::read(&bytes).ok()
 }
 
-/// Ticks for an operation of a program, and for a visited gate.
+/// Ticks for an operation of a program (.0), and for a visited gate (.1).
 const UNITS: (u64, u64) = (3_000, 2);
 /// Ticks for a step of the solver, including the preparation of the query.
 const ASKING: u64 = 2 * STEP.0;
-/// Divisors of the solver's steps in successive rounds: most equalities need few steps.
+/// Divisors of the solver's steps in successive rounds; most equalities need few steps.
 const PARTS: [u64; 2] = [10, 1];
 
-/// Proves that the last of some programs is equal to the model, through the programs before it, without recording a
-/// certificate.
+/// Proves that the last of several programs is equal to the model, by way of the programs before it, without recording
+/// a certificate.
 ///
-/// Returns `true` if that is proved, the shared gates if they were built, and the ticks spent. `most` is the budget of
-/// ticks for comparing one program, `all` that of the whole. A program whose gates would exceed the rest of `all` is
-/// not built; then no shared gates are returned.
+/// Returns `true` if the last program is proved equal, the shared gates if they were built, and the ticks spent. `most`
+/// is the budget of one program in ticks, `all` that of all programs. A program whose gates would exceed the rest of
+/// `all` is not built; then no shared gates are returned.
 pub(super) fn prove_chain(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<GateContext>, u64) {
     let (mut spent, mut last) = (0, None);
     for part in PARTS {
@@ -1210,21 +1216,22 @@ pub(super) fn prove_chain(model: &Model, programs: &[Model], most: u64, all: u64
     (false, last, spent)
 }
 
-/// The gates of a program, and of all that was compared with it.
+/// Gates of a program, and of all sides that were compared with it.
 pub(super) struct GateContext {
     compared: Compared,
     search: RefCell<Search>,
-    /// Ticks that are not reported yet.
+    /// Ticks that [`GateContext::spent`] has not reported yet.
     unpaid: u64,
 }
 
 impl GateContext {
-    /// Builds the gates of a program; `None` if the checker does not support it, or it exceeds the remaining ticks.
+    /// Builds the gates of a program. Returns `None` if the checker does not support it, or its cost exceeds the
+    /// remaining ticks.
     pub(super) fn new(program: &Model, left: u64) -> Option<GateContext> {
         GateContext::within(program, SearchMode::Within { part: PARTS[0], most: 0 }, left)
     }
 
-    /// Builds the gates of a program, with equalities searched in this mode.
+    /// Builds the gates of a program, and sets the mode of the search for equalities.
     fn within(program: &Model, how: SearchMode, left: u64) -> Option<GateContext> {
         let unpaid = UNITS.0 * program.nodes().len() as u64;
         if unpaid > left {
@@ -1235,7 +1242,8 @@ impl GateContext {
         Some(GateContext { compared, search, unpaid })
     }
 
-    /// Adds the gates of another program; returns `true` if that stays within the budget.
+    /// Adds the gates of another program; returns `false` if the checker does not support the program or reports an
+    /// error.
     fn follow(&mut self, program: &Model) -> bool {
         self.unpaid += UNITS.0 * program.nodes().len() as u64;
         to_checker_program(program)
@@ -1268,7 +1276,7 @@ impl GateContext {
         std::mem::take(&mut self.unpaid) + recorder.spent + UNITS.1 * (recorder.most - recorder.gates)
     }
 
-    /// Returns the gates.
+    /// Returns the graph of all gates.
     pub(super) fn graph(&mut self) -> &mut Graph {
         &mut self.compared.graph
     }
@@ -1283,7 +1291,8 @@ impl GateContext {
         self.compared.expected[output].clone()
     }
 
-    /// Looks for gates that bits of a design's signal are equal to; the signal's bits after that.
+    /// Searches for gates that equal the bits of a design's signal. Returns the bits, with the found gates in their
+    /// place.
     pub(super) fn placed(&mut self, bits: &[Lit]) -> Vec<Lit> {
         let (g, search) = (&mut self.compared.graph, self.search.get_mut());
         search.recorder.bits = bits.to_vec();
@@ -1292,7 +1301,8 @@ impl GateContext {
         bits.iter().map(|&bit| g.root(bit)).collect()
     }
 
-    /// Returns `true` if an output is proved to have the expected bits, with the whole remaining budget.
+    /// Returns `true` if an output is proved to have the expected bits. The comparison may use the whole remaining
+    /// budget.
     pub(super) fn are_equal(&mut self, expected: &[Lit], found: &[Lit]) -> bool {
         let (g, search) = (&mut self.compared.graph, self.search.get_mut());
         search.recorder.bits = found.to_vec();
@@ -1301,7 +1311,7 @@ impl GateContext {
     }
 }
 
-/// Appends a line of numbers.
+/// Appends a line with a word and a list of numbers.
 fn numbers(out: &mut String, word: &str, numbers: &[usize]) {
     out.push_str(word);
     numbers.iter().for_each(|number| _ = write!(out, " {number}"));
@@ -1383,7 +1393,7 @@ mod tests {
     use alir_testing::random::{self, Profile, Recipe};
     use num_bigint::BigInt;
 
-    /// Returns a random program, small or of any width.
+    /// Returns a random program: a small one, or one with arbitrary widths.
     fn drawn(seed: u64) -> Model {
         if seed.is_multiple_of(4) { random::model(seed) } else { Recipe::seeded(Profile::TINY, 24, seed).build() }
     }
@@ -1398,7 +1408,8 @@ mod tests {
             let Ok(mut compared) = Compared::new(&same, &mut |_, _, _| Ok(())) else { continue };
             compared.follow(&Side::Program(&same), &mut |_, _, _| Ok(())).unwrap();
             compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
-            // Ranges that are known by then may make other gates of it; a record shows that those are the same.
+            // Ranges that are known after the first program may change the gates of the second one; records prove them
+            // equal.
             if compared.open().next().is_some() {
                 let (mut again, search) = begin(&Origin::Program(&same), 1).unwrap();
                 step(&mut again, &search, &Side::Program(&same)).unwrap();
@@ -1409,7 +1420,8 @@ mod tests {
         assert!(compared_outputs > 10_000 && recorded < 10, "{compared_outputs} {recorded}");
     }
 
-    /// The checker's gates of RTL files agree with it too, in both languages with all kinds of ports.
+    /// The checker's gates of RTL files also agree with the reference interpreter, in both languages with all kinds of
+    /// ports.
     #[test]
     fn the_checkers_reading_of_texts_agrees_with_the_golden_interpreter() {
         use alir_hdl::Language;
@@ -1450,7 +1462,7 @@ mod tests {
                 assert!(has_flags == bit(4) && (!has_flags || compared.is_shown(model.outputs().len())), "{what}");
                 let latency = netlist.interface.latency;
                 let clocks = if latency == 0 { "combinational".into() } else { format!("after {latency} clocks") };
-                // Constants are of no clock.
+                // The theorem about a constant names no cycle.
                 let is_constant = compared.found.iter().flatten().all(|&bit| compared.graph.root(bit).node() == 0);
                 assert!(is_constant || compared.statement.starts_with(&clocks), "{}: {what}", compared.statement);
             }
@@ -1501,7 +1513,7 @@ mod tests {
         Kif { signed, int, frac }
     }
 
-    /// Returns a program of three inputs of seven bits; `made` returns the value of its only output.
+    /// Returns a program with three inputs of seven bits; `made` builds its only output.
     fn three_inputs(made: impl Fn(&mut Builder, [ValueId; 3]) -> ValueId) -> Program {
         let mut b = Builder::new(vec![0; 3]);
         let inputs = [0, 1, 2].map(|input| b.op(Op::Input { input }, Interval::full(kif(true, 6, 0))));
@@ -1510,20 +1522,20 @@ mod tests {
         to_checker_program(&b.finish().expect("a program")).expect("JSON has words for it")
     }
 
-    /// `2 x + y - z + 1` is rectified, 1 is added, and three bits are dropped.
+    /// Returns a program that rectifies `2 x + y - z + 1`, adds 1, and drops three bits.
     fn rounded_behind() -> Program {
         three_inputs(|b, [x, y, z]| {
             let sum = b.op(Op::Add { a: y, b: x, shift: 1 }, Interval::full(kif(true, 8, 0)));
             let sum = b.op(Op::Sub { a: sum, b: z, shift: 0 }, Interval::full(kif(true, 8, 0)));
             let sum = b.op(Op::AddConst { x: sum, value: 1.into(), shift: 0 }, Interval::full(kif(true, 9, 0)));
             let positive = b.op(Op::Relu { x: sum }, Interval::full(kif(false, 9, 0)));
-            // The value for numbers that the sum never has is irrelevant: it overflows there.
+            // Sums that never occur would overflow here, so the result for them is irrelevant.
             let more = b.op(Op::AddConst { x: positive, value: 1.into(), shift: 0 }, Interval::full(kif(false, 8, 0)));
             b.op(Op::Quantise { x: more, shift: 0 }, Interval::full(kif(false, 9, -3)))
         })
     }
 
-    /// Adds the constants before the rectifier, by subtracting the negative of the sum.
+    /// Returns a program that adds the constants before the rectifier, and subtracts the negated sum.
     fn rounded_ahead(plus: i64) -> Program {
         three_inputs(move |b, [x, y, z]| {
             let sum = b.op(Op::Sub { a: z, b: x, shift: 1 }, Interval::full(kif(true, 8, 0)));
@@ -1563,8 +1575,8 @@ mod tests {
         assert_ne!(replayed(&first, &other, &made(&first, &other).0), Ok(true));
     }
 
-    /// Changes each image and each record by a number, an addition or an omission: all are rejected, except an image
-    /// whose new definition is also useful.
+    /// Changes each image and each record by a number, an addition or an omission. The checker rejects all changes,
+    /// except an image whose new definition is also useful.
     #[test]
     fn what_is_not_needed_or_does_not_hold_is_refused() {
         let (first, second, other) = (rounded_behind(), rounded_ahead(2), rounded_ahead(3));
@@ -1623,7 +1635,7 @@ mod tests {
         assert!(refused > 30, "{refused}");
     }
 
-    /// Records by clauses: a literal, a hint or a clause more or less is refused.
+    /// An added or missing literal, hint or clause in the lemmas of a record is rejected.
     #[test]
     fn clauses_say_what_is_needed_and_nothing_else() {
         let mut g = Graph::new();
@@ -1663,8 +1675,8 @@ mod tests {
         assert!(refused > 200, "{refused}");
     }
 
-    /// An exclusive or with an operand that becomes the complement of an older gate is built from other gates than that
-    /// of the older gate, and is merged with it.
+    /// If an operand of an exclusive or equals the complement of an older gate, the exclusive or is merged with that of
+    /// the older gate, although it was built from other gates.
     #[test]
     fn an_exclusive_or_is_one_gate_whichever_operand_is_negated() {
         let mut g = Graph::new();
@@ -1691,7 +1703,7 @@ mod tests {
             let (p, q) = (and(b, x, x), and(b, y, y));
             let both = and(b, p, q);
             let other = b.op(Op::Binary { op: BinaryBits::Xor, a: p, b: both, shift: 0 }, bit.clone());
-            // The same as `p`.
+            // Equal to `p`.
             let again = b.op(Op::Binary { op: BinaryBits::Or, a: both, b: other, shift: 0 }, bit.clone());
             let term = and(b, again, q);
             let sum = b.op(Op::Add { a: y, b: z, shift: 0 }, Interval::full(kif(true, 7, 0)));
@@ -1750,7 +1762,7 @@ mod tests {
         }
     }
 
-    /// Each optimised program is proved equal to the previous one, and only equal values become one gate.
+    /// Each optimised program is proved equal to the previous one, and only equal values are merged.
     #[test]
     fn optimised_programs_are_shown_one_after_another() {
         let (mut outputs, mut shown, mut images, mut ranges, mut gone_over) = (0, 0, 0, 0, 0);
@@ -1788,8 +1800,8 @@ mod tests {
         assert!(gone_over > 20, "{gone_over}");
     }
 
-    /// Programs that optimisation leaves are shown to be the model without records; one with another operation is not,
-    /// and work that is spent ends it.
+    /// Optimised programs are proved equal to the model without records. A program with another operation is not proved
+    /// equal, and no program is proved with a budget of zero.
     #[test]
     fn programs_are_shown_without_records() {
         let (mut tried, mut shown, mut differ) = (0, 0, 0);
@@ -1862,7 +1874,7 @@ mod tests {
             else {
                 continue;
             };
-            // The same records make the same gates equal, in the file's form too.
+            // The written and parsed certificate merges the same gates.
             let mut certificate = found.certificate;
             certificate.steps.push(Step::default());
             let read = Certificate::read(&text(&certificate));

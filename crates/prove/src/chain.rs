@@ -1,7 +1,7 @@
-//! Steps of a chain of programs, proved on several threads.
+//! Proofs of the steps of a chain of programs, on several threads.
 //!
-//! Threads take the steps in order. Each step has the same budget whatever the others spend, and results are summed in
-//! the order of the chain up to the first undecided step; so no result depends on the number of threads.
+//! Threads take the steps in order. Each step has a fixed budget, and results are added in the order of the chain up to
+//! the first undecided step; so no result depends on the number of threads.
 
 use super::engine::{Counts, Question};
 use super::progress::{Cancelled, cancellable_by, flags};
@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// Stack of a thread in bytes: that of the main thread on Linux, and as much again.
+/// Stack size of a thread in bytes: twice that of the main thread on Linux.
 const STACK: usize = 16 << 20;
-/// Maximum number of operations of all programs that are compared at one time: a bound on memory.
+/// Largest number of operations in programs that are compared at the same time, as a bound on memory.
 const MOST_OPERATIONS: usize = 400_000;
 
 /// Result of a step, or of all steps of a chain.
@@ -25,14 +25,14 @@ pub(super) struct StepResult {
     pub(super) spent: u64,
     /// Number of bits proved, by method.
     pub(super) counts: Counts,
-    /// Questions to the SAT solver, for a certificate.
+    /// SAT queries for a certificate.
     pub(super) questions: Vec<Question>,
 }
 
-/// Pairs of programs that are to be proved equal.
+/// Pairs of programs whose equality is to be proved.
 pub(super) struct Chain<'a> {
     pairs: Vec<(&'a Model, &'a Model)>,
-    /// Index of the step that is taken next.
+    /// Index of the next step that no thread has taken.
     next: AtomicUsize,
     /// Smallest index of an undecided step so far.
     open: AtomicUsize,
@@ -40,7 +40,7 @@ pub(super) struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// Returns the steps from a model over all programs; equal neighbours are no step.
+    /// Returns the steps from a model over all programs; equal neighbours need no step.
     pub(super) fn new(model: &'a Model, programs: &'a [Model]) -> Chain<'a> {
         let before = std::iter::once(model).chain(programs);
         let pairs: Vec<_> = before.zip(programs).filter(|(before, program)| before != program).collect();
@@ -72,8 +72,9 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Proves all steps while this thread does `first`, which ends them if it returns `false`; then this thread
-    /// takes steps too. Returns the result of `first`, and of the chain unless it was ended.
+    /// Proves all steps on other threads while this thread runs `first`. If `first` returns `true`, this thread also
+    /// proves steps; otherwise all steps are cancelled. Returns the result of `first`, and the result of the chain
+    /// unless it was cancelled.
     pub(super) fn prove<T>(
         &self,
         threads: Option<NonZeroUsize>,
@@ -87,7 +88,7 @@ impl<'a> Chain<'a> {
             let spawn = |_| {
                 let flags = inherited.iter().cloned().chain([Arc::clone(&stop)]).collect();
                 let job = move || cancellable_by(flags, || self.work(step));
-                // Without a further thread this one does all of it.
+                // If no other thread can be started, this thread proves all steps.
                 thread::Builder::new().stack_size(STACK).spawn_scoped(scope, job).ok()
             };
             let workers: Vec<_> = (1..threads).filter_map(spawn).collect();
@@ -133,7 +134,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
-        /// Steps that take different times on the threads, some of them open.
+        /// Steps that take different times on the threads, some of them undecided.
         #[test]
         fn no_result_depends_on_the_number_of_threads(
             costs in prop::collection::vec((1..1000u64, prop::bool::weighted(0.9)), 1..12),
@@ -173,7 +174,7 @@ mod tests {
     fn a_first_part_that_fails_ends_the_steps() {
         let models: Vec<Model> = (0..6).map(|seed| Recipe::seeded(Profile::TINY, 4 + seed, 1).build()).collect();
         let chain = Chain::new(&models[0], &models[1..]);
-        // No step ends by itself.
+        // A step ends only by cancellation.
         let step = |_: &Model, _: &Model| loop {
             super::super::progress::check_cancelled();
             thread::yield_now();

@@ -1,23 +1,23 @@
-//! A graph with named pins as a design: the netlist that another tool derived from a file, to be proved like a file of
-//! our own front end.
+//! A graph with named pins as a design: the netlist that another tool derived from a file. It is proved like a file
+//! that our own front end has parsed.
 //!
-//! The graph has bits only. Ports are composed from the names `port[7]` of its pins; so are the signals that the tool
-//! exposes in addition to the outputs. A proof can stop at these signals: all downstream logic reads a gate that drives
-//! a bit of one of them through the signal.
+//! The graph has single bits only. Ports are composed from the names `port[7]` of its pins, and so are the signals that
+//! the tool exposes in addition to the outputs. A proof can stop at these signals: all downstream logic that reads a
+//! gate that drives a bit of such a signal reads the signal instead.
 
 use super::aig::{Aig, Gate, Lit};
 use alir_core::diag::{Diagnostic, Place};
 use alir_hdl::{Binary, NodeId, Register, Rtl, SignalId};
 use rustc_hash::FxHashMap;
 
-/// A port of the module that the graph was made of.
+/// Port of the module from which the graph was derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CircuitPort {
-    /// Its name.
+    /// Name of the port.
     pub name: String,
     /// `true` for an input.
     pub input: bool,
-    /// The number of its lowest bit.
+    /// Index of its lowest bit.
     pub lowest: u32,
     /// Number of bits.
     pub width: u32,
@@ -26,17 +26,17 @@ pub struct CircuitPort {
 /// Module information that a graph does not contain.
 #[derive(Clone, Debug, Default)]
 pub struct CircuitModule {
-    /// Its name.
+    /// Name of the module.
     pub name: String,
-    /// Its ports in order.
+    /// Ports in order.
     pub ports: Vec<CircuitPort>,
-    /// The port that clocks every register, and whether its rising edge does.
+    /// Clock port of all registers, with `true` for the rising edge.
     pub clock: Option<(String, bool)>,
     /// Comments at the start of the file.
     pub head: Vec<String>,
 }
 
-/// Names of a pin: a tool that has several for one bit writes them side by side.
+/// Returns the names of a pin, each with its bit index. A tool with several names for one bit separates them by spaces.
 fn names(pin: &str) -> impl Iterator<Item = (&str, Option<u32>)> {
     pin.split(' ').filter(|name| !name.is_empty()).map(|name| {
         let split = name.strip_suffix(']').and_then(|n| n.rsplit_once('['));
@@ -47,7 +47,7 @@ fn names(pin: &str) -> impl Iterator<Item = (&str, Option<u32>)> {
     })
 }
 
-/// The bit of which port a pin is.
+/// Returns the port and the bit of a pin; `None` if the pin belongs to no port.
 fn port_of(places: &FxHashMap<&str, &CircuitPort>, pin: &str) -> Option<(String, u32)> {
     let whole = places.get(pin).filter(|port| port.width == 1);
     if let Some(port) = whole {
@@ -60,11 +60,11 @@ fn port_of(places: &FxHashMap<&str, &CircuitPort>, pin: &str) -> Option<(String,
     })
 }
 
-/// The design that a graph is.
+/// Builds the design of a graph.
 ///
-/// Inputs of the graph that no port explains are undefined values. Outputs that are no port's are signals, words where
-/// all their bits are there; `rank` orders them so that each comes before those that use it (it is a hint: any order is
-/// right, and a good one keeps cones small), and those without one are left out.
+/// Inputs of the graph that belong to no port are undefined values. Outputs that belong to no port are signals, and
+/// words if all their bits exist. `rank` orders them so that each signal comes before its readers; signals without a
+/// rank are omitted. The order is a hint: any order is correct, and a good one keeps cones small.
 ///
 /// # Errors
 /// `E0909` if bits of a port are missing, or there are registers but no clock.
@@ -141,7 +141,7 @@ pub fn rtl(aig: &Aig, module: &CircuitModule, rank: &dyn Fn(&str) -> Option<u64>
     for (_, name, word) in order {
         let id = made.rtl.add_signal(name.to_owned(), word.len() as u32, 0);
         made.drive(id, &word);
-        // From here on the bits are seen through the signal.
+        // From here on the bits are read through the signal.
         for (bit, lit) in word.iter().enumerate().filter(|(_, lit)| lit.as_const().is_none()) {
             let read = made.rtl.read(id);
             let seen = made.rtl.slice(read, bit as u32, 1);
@@ -168,7 +168,7 @@ pub fn rtl(aig: &Aig, module: &CircuitModule, rank: &dyn Fn(&str) -> Option<u64>
 struct Making<'a> {
     aig: &'a Aig,
     rtl: Rtl,
-    /// For each node of the graph how it is read now.
+    /// For each node of the graph: the expression through which it is read.
     values: Vec<Option<NodeId>>,
 }
 
@@ -189,7 +189,7 @@ impl Making<'_> {
         Some(if lit.is_negated() { self.rtl.not(value) } else { value })
     }
 
-    /// The value of a literal; what it needs is made first, on an explicit stack.
+    /// Returns the value of a literal; builds its operands first, with an explicit stack.
     fn value(&mut self, lit: Lit) -> NodeId {
         let mut stack = vec![lit.node()];
         while let Some(&node) = stack.last() {
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// A copy with one output negated.
+    /// Copies a graph with one output negated.
     fn copy(from: &Aig, to: &mut Aig, negated: usize) {
         let mut lits: Vec<Lit> = Vec::new();
         let of = |lits: &[Lit], l: Lit| lits[l.node() as usize].xor(l.is_negated());

@@ -1,4 +1,4 @@
-//! Clock enable and reset: what a file's registers do apart from the pipeline's flow.
+//! Clock enable and reset: checks of a file's registers at single clock edges.
 
 use super::aig::Lit;
 use super::bit_vector;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// Design and its ports.
 type Side<'a> = (&'a Rtl, &'a PortRoles);
 
-/// Values of registers after a reset, by signal and lowest bit.
+/// Values of registers by signal and lowest bit, usually after a reset.
 type ResetState = FxHashMap<(SignalId, u32), Vec<Lit>>;
 
-/// Values of registers after a reset, at power-on where there is none, for as long as no enabled edge follows.
+/// Values of registers after a reset (at power-on in a design without reset), until the first enabled edge.
 #[derive(Default)]
 pub(super) struct Start {
     state: ResetState,
@@ -25,16 +25,17 @@ pub(super) struct Start {
     unsettled: FxHashSet<SignalId>,
 }
 
-/// Outputs as gates, and the name of a register older than the sample that they read.
+/// Outputs as gates, and the name of a register whose value before the sample the outputs read.
 type Outputs = (Vec<Arc<[Lit]>>, Option<String>);
 
-/// Checks enable and reset, register by register, at the level of one clock edge: with the enable low nothing changes;
-/// with the reset active, what it touches becomes zero or what it is at power-on. Returns what registers hold at the
-/// start; `None` if something is wrong or not decided, which is the verdict of the report then. `stages` is the number
-/// of clock edges that a register's content can live.
+/// Checks enable and reset, register by register, for one clock edge. With the enable low no register changes. With the
+/// reset active, every affected register becomes zero or gets its power-on value. Returns the register values at the
+/// start; `None` if a check fails or is undecided, which the verdict of the report then states. `stages` is the number
+/// of clock edges after which no output depends on a register's value.
 ///
-/// Synthesis may store complements, or the entry of a table instead of its address: registers of a netlist may become
-/// other constants, if the outputs after a reset are those of `hint`, the RTL that the netlist is compared with.
+/// Synthesis may store complements, or the entry of a table instead of its address. So registers of a netlist may be
+/// reset to other constants if the outputs after a reset equal those of `hint`, the RTL with which the netlist is
+/// compared.
 pub(super) fn check_control(
     (rtl, ports): Side<'_>,
     hint: Option<Side<'_>>,
@@ -53,8 +54,8 @@ pub(super) fn check_control(
     None
 }
 
-/// Returns `true` if a word differs from its expected value at one clock edge, for states and inputs that show it;
-/// `None` if undecided.
+/// Returns `true` if a word differs from its expected value at one clock edge for a state and inputs; `None` if
+/// undecided.
 fn deviates(e: &mut Engine, found: &[Lit], wanted: &[Lit]) -> Option<bool> {
     match e.equal(found, wanted) {
         Outcome::Equal => Some(false),
@@ -126,7 +127,7 @@ fn checked(
     }
 }
 
-/// Checks that asynchronous resets depend on nothing but the reset port. Which level it is shows in the check of edges.
+/// Checks that asynchronous resets depend only on the reset port. The check of edges determines the active level.
 fn check_asynchronous_resets((rtl, ports): Side<'_>, e: &mut Engine) -> Result<(), String> {
     for level in [false, true] {
         let controls = ControlValues { reset: ports.reset.map(|reset| (reset, level)), enable: None };
@@ -152,7 +153,7 @@ fn loops(signal: &Signal) -> String {
     format!("{} depends on itself without a register", signal.name)
 }
 
-/// Returns the values of bits that are the same for every state and input.
+/// Returns the values of bits that are the same for every state and input; `None` if a bit is not constant.
 fn constants(e: &mut Engine, word: &[Lit]) -> Option<Vec<Lit>> {
     word.iter()
         .map(|&bit| match bit.as_const() {
@@ -168,9 +169,9 @@ struct Edges {
     /// First undecided question.
     open: Option<String>,
     reset_state: ResetState,
-    /// First register of a netlist that the reset sets to something else than zero.
+    /// Reason with the first register of a netlist that the reset sets to a value other than zero.
     nonzero: Option<String>,
-    /// Registers that hold with the enable low only after an enabled edge.
+    /// Registers that keep their value with the enable low only after an enabled edge.
     settles: FxHashSet<SignalId>,
 }
 
@@ -197,7 +198,7 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
             states: FxHashMap::default(),
             inputs: FxHashMap::default(),
         };
-        // Registers are leaves here: one edge is looked at, from any state.
+        // Registers are leaves here, as only one edge from any state is analysed.
         let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 0);
         unroll.registers_are_leaves = true;
         for &id in &live {
@@ -222,15 +223,14 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
                         next = unread.collect();
                     }
                     let zeros = vec![Lit::FALSE; next.len()];
-                    // A register that the reset does not touch behaves as with the reset low.
+                    // A register that the reset does not affect has the same next value as without the reset.
                     let is_other = if *next == *zeros { Some(false) } else { deviates(e, &next, &zeros) };
                     let value = match is_other {
                         Some(false) => Some(zeros),
                         Some(true) => {
                             let is_touched = depends_on_reset(rtl, register, ports.reset);
                             let value = if is_netlist && is_touched { constants(e, &next) } else { None };
-                            // A bit that follows the phase may begin as 1, which is no flag of a sample that is
-                            // cleared.
+                            // A bit that depends on the phase may start as 1, as it is no flag of a sample.
                             if is_touched && !is_power_on(rtl, id, &next) {
                                 let reason = format!(
                                     "{name} is touched by the reset but becomes neither zero nor its power-on value"
@@ -258,7 +258,8 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
                 } else if *next != before[bits.clone()] {
                     let mut is_other = deviates(e, &next, &before[bits.clone()]);
                     if is_other != Some(false) {
-                        // A register may be a function of others, which hold: as it is after any enabled edge.
+                        // A register may be a function of others that keep their values; then it keeps its value after
+                        // any enabled edge.
                         let mut word = |e: &mut Engine, k: u32| {
                             let mut gates = Gates { e, leaves: &mut settled };
                             two_edges.word(&mut gates, rtl.read(id), k).map_err(|_| loops(signal))
@@ -285,8 +286,8 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
     Ok(found)
 }
 
-/// Checks that the outputs of a netlist after a reset, and until a sample arrives, are those of the RTL where these are
-/// constant. `ready` is constant, and determines the first phase. Returns the first undecided question.
+/// Checks that the outputs of a netlist after a reset, and until a sample arrives, equal the constant outputs of the
+/// RTL. `ready` is constant, and determines the first phase. Returns the first undecided question.
 fn check_outputs_after_reset(
     e: &mut Engine,
     ((rtl, ports), state): (Side<'_>, &ResetState),
@@ -337,7 +338,7 @@ fn is_power_on(rtl: &Rtl, id: SignalId, next: &[Lit]) -> bool {
     first.is_some_and(|first| (0..).zip(next).all(|(bit, &lit)| lit == Lit::constant(first.bit(bit))))
 }
 
-/// Returns `true` if the reset port is in the logic of a register's next value or in its asynchronous resets.
+/// Returns `true` if a register's next value or one of its asynchronous resets depends on the reset port.
 fn depends_on_reset(rtl: &Rtl, register: &alir_hdl::Register, reset: Option<SignalId>) -> bool {
     let mut seen: FxHashSet<alir_hdl::NodeId> = FxHashSet::default();
     let mut stack = vec![register.next];
@@ -351,7 +352,7 @@ fn depends_on_reset(rtl: &Rtl, register: &alir_hdl::Register, reset: Option<Sign
             if Some(*s) == reset {
                 return true;
             }
-            // Only through wires: what another register does with the reset is its own affair.
+            // Stops at other registers, which are checked separately.
             stack.extend(signal.wires.iter().map(|w| w.1));
         } else {
             operands(rtl.expr(node), &mut |&n| stack.push(n));
@@ -360,8 +361,9 @@ fn depends_on_reset(rtl: &Rtl, register: &alir_hdl::Register, reset: Option<Sign
     false
 }
 
-/// After a reset no valid flag is left: without `valid_in`, `valid_out` stays low for as long as anything from before
-/// the reset could still arrive. What the reset does not clear may hold anything. The answer is the question left open.
+/// Checks that a reset clears all valid flags: without `valid_in`, `valid_out` stays low while values from before the
+/// reset could still arrive. Registers that the reset does not clear may have any value. Returns the undecided
+/// question.
 fn check_valid_cleared(
     e: &mut Engine,
     rtl: &Rtl,
@@ -392,20 +394,21 @@ fn check_valid_cleared(
     Ok(None)
 }
 
-/// Outputs that were compared with the model.
+/// Timing of outputs that were compared with the model.
 pub(super) struct Compared {
-    /// Clocks since the sample was accepted.
+    /// Number of cycles since the sample was accepted.
     pub(super) clocks: u32,
-    /// Registers were followed this far back.
+    /// Number of cycles back for which registers were followed.
     pub(super) depth: u32,
     pub(super) phases: Option<Phases>,
 }
 
-/// Checks that a comparison, which is about any moment that has enough clocks before it, holds from the first sample
-/// after a reset on, and after power-on where no reset returns to the first phase. Returns the verdict if not.
+/// Checks that a comparison for samples after enough cycles also holds from the first sample after a reset on. In a
+/// design without reset but with phases, the first sample after power-on is checked. Returns the verdict if the check
+/// is undecided.
 ///
-/// The comparison holds if no output reads a register from before the sample was accepted, apart from the counter of
-/// phases. Otherwise the outputs of the first samples are compared with those of any later one.
+/// The comparison holds if no output reads a register from before the sample was accepted, except the phase counter.
+/// Otherwise the outputs of the first samples are compared with those of any later sample.
 pub(super) fn check_first_samples(
     (rtl, ports): Side<'_>,
     compared: &Compared,
@@ -461,7 +464,7 @@ pub(super) fn check_first_samples(
     None
 }
 
-/// Values of registers at power-on.
+/// Returns the values of registers at power-on.
 fn power_on(rtl: &Rtl) -> ResetState {
     let all = (0..rtl.signals().len() as u32).map(SignalId);
     let first = |id| Some(((id, 0), bit_vector::constant(&initial(rtl, id)?, rtl.signal(id).width)));
@@ -469,8 +472,8 @@ fn power_on(rtl: &Rtl) -> ResetState {
 }
 
 impl Start {
-    /// Takes out what changes before the first enabled edge. Registers that hold only after an enabled edge are such,
-    /// but those that take the value again that they have.
+    /// Removes the registers that change before the first enabled edge: those in `unsettled`, except registers that
+    /// load their own value again.
     fn settle(&mut self, (rtl, ports): Side<'_>, e: &mut Engine) -> Result<(), String> {
         let mut held = std::mem::take(&mut self.unsettled);
         loop {
@@ -501,14 +504,14 @@ impl Start {
     }
 }
 
-/// Leaves for the clocks of a sample, from registers that hold a state or anything; inputs are shared.
+/// Leaves for the cycles of a sample: registers have a start value or any value, and inputs are shared.
 struct FirstSample<'a> {
     rtl: &'a Rtl,
     controls: ControlValues,
     phases: Option<&'a Phases>,
     state: &'a ResetState,
     inputs: &'a mut FxHashMap<(SignalId, u32), Vec<Lit>>,
-    /// First register whose earlier value was read.
+    /// First register whose value from before the sample was read.
     read: Option<SignalId>,
 }
 
@@ -532,7 +535,7 @@ impl Leaves for FirstSample<'_> {
     }
 }
 
-/// Leaves for the clocks after a reset: registers that it sets have their value, other registers hold any state.
+/// Leaves for the cycles after a reset: registers that the reset sets have their value, other registers any value.
 struct AfterReset<'a> {
     rtl: &'a Rtl,
     controls: ControlValues,
@@ -564,7 +567,7 @@ impl Leaves for AfterReset<'_> {
     }
 }
 
-/// Leaves for one clock edge: registers hold any state, inputs any value.
+/// Leaves for one clock edge: registers and inputs have any value.
 struct OneEdge<'a> {
     rtl: &'a Rtl,
     controls: ControlValues,
@@ -589,7 +592,7 @@ impl Leaves for OneEdge<'_> {
     }
 }
 
-/// Leaves for two edges: an enabled one, then one with the enable low. Registers hold any state before both.
+/// Leaves for two edges: an enabled one, then one with the enable low. Registers have any value before both.
 struct AfterEdge<'a> {
     rtl: &'a Rtl,
     running: ControlValues,

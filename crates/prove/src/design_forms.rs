@@ -1,4 +1,4 @@
-//! A design's words as forms.
+//! Words of a design as linear forms.
 
 use super::linear_forms::polynomial::Logic;
 use super::linear_forms::{FormId, LinearForms, Overflow, Range, Shape, power};
@@ -8,22 +8,23 @@ use num_bigint::BigUint;
 use num_traits::ToPrimitive;
 use std::sync::Arc;
 
-/// A word: a form modulo `2^width`, or several side by side.
+/// A word: a form modulo `2^width`, or a concatenation of forms.
 #[derive(Clone, Debug)]
 pub enum Word {
     /// The low bits of a form.
     One(FormId),
-    /// Where each part begins, and the part; the low one first.
+    /// Lowest bit position and form of each part, the lowest part first, and the width of the word.
     Many(Arc<[(u32, FormId)]>, u32),
 }
 
-/// Up to this many parts are joined to one form at once.
+/// Largest number of parts that are joined to one form immediately.
 const JOINED: usize = 6;
-/// Maximum width of joined words, in bits; wider ones are ports more often than numbers, and then their parts are read.
+/// Maximum width in bits of words that are joined immediately. Wider words are usually ports, whose parts are read one
+/// by one.
 const JOINED_BITS: u32 = 40;
-/// Bits of a distance by which a constant is shifted as a table.
+/// Largest width of a shift distance for which a shifted constant becomes a table.
 const MAX_DISTANCE: u32 = 10;
-/// Words up to this width are joined when arithmetic needs them.
+/// Largest width of words that are joined when arithmetic needs them.
 const MAX_JOINED: u32 = 118;
 
 type FormResult = Result<Word, Fault>;
@@ -34,11 +35,11 @@ impl From<Overflow> for Fault {
     }
 }
 
-/// The operations of [`super::unroll::Domain`] that need no knowledge of the design.
+/// Operations of [`super::unroll::Domain`] that are independent of the design.
 pub struct Arithmetic<'t>(pub &'t mut LinearForms);
 
 impl Arithmetic<'_> {
-    /// A word as one form.
+    /// Returns a word as one form.
     pub fn form(&mut self, x: &Word) -> Result<FormId, Fault> {
         let Word::Many(parts, width) = x else {
             let Word::One(f) = x else { return Err(Fault::Overflow) };
@@ -49,7 +50,7 @@ impl Arithmetic<'_> {
         }
         let mut total = self.0.constant(0);
         for (i, &(start, part)) in parts.iter().enumerate() {
-            // The top part needs no cut: what passes it is beyond the word.
+            // The top part is not truncated, as bits beyond the word are irrelevant.
             let part = match parts.get(i + 1) {
                 Some(&(end, _)) => self.0.value(part, end - start, false)?,
                 None => part,
@@ -60,10 +61,10 @@ impl Arithmetic<'_> {
         Ok(total)
     }
 
-    /// A constant of `width` bits.
+    /// Returns a constant of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn constant(&mut self, value: &BigUint, width: u32) -> FormResult {
         if let Some(v) = value.to_i128().filter(|v| v >> 118 == 0) {
             return Ok(Word::One(self.0.constant(v)));
@@ -79,10 +80,10 @@ impl Arithmetic<'_> {
         Ok(Word::Many(parts.into(), width))
     }
 
-    /// Bits `lo .. lo + width`.
+    /// Returns bits `lo .. lo + width`.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn slice(&mut self, x: &Word, lo: u32, width: u32) -> FormResult {
         match x {
             Word::One(f) => Ok(Word::One(self.0.floor(*f, lo)?)),
@@ -114,10 +115,10 @@ impl Arithmetic<'_> {
         }
     }
 
-    /// Words side by side, low bits first.
+    /// Concatenates words, low bits first.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn concat(&mut self, words: &[(Word, u32)]) -> FormResult {
         let mut parts: Vec<(u32, FormId)> = Vec::new();
         let mut at = 0;
@@ -134,10 +135,10 @@ impl Arithmetic<'_> {
         }
     }
 
-    /// A word of `from` bits cut or extended to `width` bits.
+    /// Truncates or extends a word of `from` bits to `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn extend(&mut self, x: &Word, from: u32, signed: bool, width: u32) -> FormResult {
         if width <= from {
             return self.slice(x, 0, width);
@@ -158,13 +159,13 @@ impl Arithmetic<'_> {
         Ok(Word::One(self.0.value(f, from, signed)?))
     }
 
-    /// A word of `from` bits `count` times.
+    /// Repeats a word of `from` bits `count` times.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn repeat(&mut self, x: &Word, from: u32, count: u32) -> FormResult {
         if from == 1 {
-            // All ones is -1.
+            // A word of all ones is -1.
             let f = self.form(x)?;
             let bit = self.0.value(f, 1, false)?;
             return Ok(Word::One(self.0.scale(bit, -1)?));
@@ -173,20 +174,20 @@ impl Arithmetic<'_> {
         self.concat(&words)
     }
 
-    /// Complement: `-x - 1`.
+    /// Returns the complement: `-x - 1`.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn not(&mut self, x: &Word) -> FormResult {
         let f = self.form(x)?;
         let minus = self.0.scale(f, -1)?;
         Ok(Word::One(self.0.offset(minus, -1)?))
     }
 
-    /// Arithmetic and bitwise operations on words of `width` bits.
+    /// Returns the result of an arithmetic or bitwise operation on words of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn binary(&mut self, op: Binary, a: &Word, b: &Word, width: u32) -> FormResult {
         let (x, y) = (self.form(a)?, self.form(b)?);
         let t = &mut *self.0;
@@ -194,14 +195,14 @@ impl Arithmetic<'_> {
             Binary::Add => t.add(x, y)?,
             Binary::Sub => t.sub(x, y)?,
             Binary::Mul => t.times(x, y)?,
-            // One bit: the numbers 0 and 1 themselves.
+            // For one bit, the operands are the numbers 0 and 1.
             Binary::And | Binary::Or | Binary::Xor => {
                 let (x, y) = if width == 1 {
                     (t.value(x, 1, false)?, t.value(y, 1, false)?)
                 } else {
                     (t.as_known(x, width)?, t.as_known(y, width)?)
                 };
-                // A condition repeated over all bits.
+                // An operand may be a condition repeated over all bits.
                 let [x, y] = match [t.range(x), t.range(y)] {
                     [(-1, 0), _] => [x, t.as_selected(y, width)?],
                     [_, (-1, 0)] => [t.as_selected(x, width)?, y],
@@ -242,10 +243,10 @@ impl Arithmetic<'_> {
         }))
     }
 
-    /// A comparison of words of `width` bits.
+    /// Returns the result of a comparison of words of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn compare(&mut self, op: Compare, a: &Word, b: &Word, width: u32) -> FormResult {
         let (x, y) = (self.form(a)?, self.form(b)?);
         let t = &mut *self.0;
@@ -263,25 +264,25 @@ impl Arithmetic<'_> {
         }))
     }
 
-    /// Returns the form that is 1 if the low `width` bits are zero, else 0.
+    /// Returns the form that is 1 if the low `width` bits are zero, otherwise 0.
     fn is_zero(&mut self, f: FormId, width: u32) -> Result<FormId, Fault> {
         let t = &mut *self.0;
         let size = power(width)?;
         let (lo, hi) = t.range(f);
-        // Within one turn there is one zero.
+        // If the range is within one modulus to either side of zero, only 0 is a multiple of the modulus.
         let f = if lo > -size && hi < size { f } else { t.value(f, width, true)? };
         Ok(t.zero(f)?)
     }
 
-    /// A reduction of a word of `width` bits.
+    /// Returns the reduction of a word of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn reduce(&mut self, op: Reduce, x: &Word, width: u32) -> FormResult {
         if let Word::Many(parts, whole) = x
             && op != Reduce::Parity
         {
-            // All parts are zero, or all ones.
+            // The reduction requires all parts to be zero, or all ones.
             let mut all = self.0.constant(1);
             for (i, &(start, part)) in parts.iter().enumerate() {
                 let end = parts.get(i + 1).map_or(*whole, |p| p.0);
@@ -302,7 +303,7 @@ impl Arithmetic<'_> {
                 self.is_zero(f, width)?
             }
             Reduce::Parity => {
-                // Modulo 2 the bits add.
+                // Parity is the sum of the bits modulo 2.
                 let mut sum = self.0.constant(0);
                 for i in 0..width {
                     let bit = self.0.floor(f, i)?;
@@ -314,17 +315,18 @@ impl Arithmetic<'_> {
         }))
     }
 
-    /// `x` of `width` bits shifted by a word: a choice for each bit of the distance.
+    /// Returns `x` of `width` bits shifted by a word: a choice for each bit of the distance.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn shift(&mut self, op: Shift, x: &Word, by: (&Word, u32), width: u32) -> FormResult {
         let (mut f, by_form) = (self.form(x)?, self.form(by.0)?);
         let t = &mut *self.0;
         if op != Shift::Left {
             f = t.value(f, width, op == Shift::SignedRight)?;
         }
-        // A constant with something above it, such as a table of bits that is read: functions of the distance.
+        // A constant with other terms above it, such as an indexed table of bits: the shifted constant is a function of
+        // the distance.
         let zeros = t.terms(f).map(|(_, c)| c.trailing_zeros()).min().unwrap_or(127);
         let constant = t.constant_of(f);
         let fits = zeros >= 127 || (0..1i128 << zeros).contains(&constant);
@@ -354,10 +356,10 @@ impl Arithmetic<'_> {
         Ok(Word::One(f))
     }
 
-    /// An entry of a table, or `missing`.
+    /// Returns an entry of a table, or `missing`.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn table(&mut self, entries: &[BigUint], addr: (&Word, u32), missing: &Word) -> FormResult {
         let (f, missing) = (self.form(addr.0)?, self.form(missing)?);
         let t = &mut *self.0;
@@ -384,10 +386,10 @@ impl Arithmetic<'_> {
         Ok(Word::One(found))
     }
 
-    /// `if cond { yes } else { no }` for words of `width` bits.
+    /// Returns `if cond { yes } else { no }` for words of `width` bits.
     ///
     /// # Errors
-    /// [`Fault::Overflow`] where numbers or forms grow too large.
+    /// [`Fault::Overflow`] if numbers or forms grow too large.
     pub fn mux(&mut self, cond: &Word, yes: &Word, no: &Word, width: u32) -> FormResult {
         let cond = self.form(cond)?;
         let cond = self.0.value(cond, 1, false)?;
@@ -407,7 +409,8 @@ impl Arithmetic<'_> {
     }
 }
 
-/// Bounds of any bitwise function, zero for zeros, of numbers within these bounds: as many bits as they have.
+/// Returns bounds that hold for any bitwise function of two numbers within the given bounds, if the function maps zeros
+/// to zero. The bounds are as wide as the wider operand.
 fn bitwise_range(x: Range, y: Range) -> Result<Range, Fault> {
     let all = [x.0, x.1, y.0, y.1].into_iter().fold(0, |bits, v| bits | (v ^ v >> 127));
     let size = power(128 - all.leading_zeros())?;

@@ -1,10 +1,10 @@
-//! Decides if words of one graph are equal. Methods, cheapest first:
+//! Equality of words of one graph. Methods, cheapest first:
 //!
 //! 1. equal literals (after structural hashing and [`super::parity`]);
 //! 2. simulation of random patterns, which can only refute;
 //! 3. affine integer forms ([`super::affine`]), for sums in another order;
 //! 4. all assignments of the leaves of the cone, if there are at most twenty;
-//! 5. SAT. At first cones end at values that both sides share: a difference is then no counterexample. If needed they
+//! 5. SAT. At first cones end at values that both sides share, where a difference is no counterexample. If needed they
 //!    grow up to the inputs, where a satisfying assignment is a counterexample.
 
 use super::affine;
@@ -34,7 +34,7 @@ pub const FORMS: u64 = 3;
 /// Number of gates evaluated for 64 assignments at once that cost one tick.
 const EVALUATED: u64 = 12;
 
-/// Largest number of variables in the parities of a graph: a constant, plus a number for each gate.
+/// Largest number of variables in the parities of a graph: a constant (.0), plus .1 for each gate.
 const PARITIES: (u64, u64) = (1_000_000, 20);
 
 /// Number of bits proved equal, by method.
@@ -46,7 +46,7 @@ pub struct Counts {
     pub affine: u64,
     /// By trying all assignments.
     pub exhaustive: u64,
-    /// Bits counted in `exhaustive` that belong to whole values of a few inputs, tried by the batch engine.
+    /// Bits counted in `exhaustive` that belong to whole values of few inputs, tried by the batch engine.
     #[serde(skip)]
     pub tried: u64,
     /// By SAT.
@@ -87,8 +87,8 @@ pub struct Limits {
     pub cone: usize,
     /// Number of leaves up to which all assignments are tried.
     pub exhaustive_leaves: usize,
-    /// `true` if cones may extend to the inputs; otherwise they end near shared values, which is cheaper but may leave
-    /// a question undecided.
+    /// `true` if cones may extend to the inputs; otherwise they end near shared values, which is cheaper but leaves
+    /// more questions undecided.
     pub deep: bool,
 }
 
@@ -115,7 +115,7 @@ pub struct Engine {
     /// Remaining budget of the run in ticks (about 0.03 microseconds each); every question is charged its cost. At
     /// zero, all further questions are undecided.
     pub left: u64,
-    /// Ticks spent beyond the budget; [`Engine::release`] subtracts them from what it returns to the budget.
+    /// Ticks spent beyond the budget, which [`Engine::release`] subtracts from the ticks that it returns.
     debt: u64,
     /// Ticks spent in total.
     pub spent: u64,
@@ -145,7 +145,7 @@ pub struct Question {
 struct EquivalentNodes {
     /// Gates (node and its operands) in topological order.
     gates: Vec<(u32, Lit, Lit)>,
-    /// For each newer node, the older literal that it equals.
+    /// Map from each newer node to the older literal that it equals.
     equal: FxHashMap<u32, Lit>,
 }
 
@@ -214,7 +214,7 @@ impl Engine {
         })
     }
 
-    /// Decides if two words of one width are equal for every assignment of the inputs.
+    /// Compares two words of the same width for every assignment of the inputs.
     pub fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Outcome {
         self.simulate();
         if a == b {
@@ -247,7 +247,7 @@ impl Engine {
         self.cut.contains(&lit.node())
     }
 
-    /// Returns `true` if two bits are proved equal within the given limits; the equality is recorded.
+    /// Returns `true` if two bits are proved equal within the given limits, and records the equality.
     pub fn equal_within(&mut self, x: Lit, y: Lit, limits: Limits) -> bool {
         let equal = self.equal_bits(x, y, limits) == Outcome::Equal;
         if equal {
@@ -272,7 +272,7 @@ impl Engine {
         self.merged.insert(newer.node(), older.xor(newer.is_negated()));
     }
 
-    /// Returns the oldest literal that is known to be equal.
+    /// Returns the oldest literal that is known to equal a literal.
     fn root(&self, mut lit: Lit) -> Lit {
         while let Some(&older) = self.merged.get(&lit.node()) {
             lit = older.xor(lit.is_negated());
@@ -284,7 +284,8 @@ impl Engine {
     /// if it has more than `limit` gates.
     fn cone(&self, roots: &[Lit], levels: u32, limit: usize) -> Option<Cone> {
         // Nodes with the number of further cuts that may be crossed. Gates have higher numbers than their operands, so
-        // all readers of the highest remaining node have been processed. Its first entry has the most cuts left.
+        // all readers of the highest remaining node have been processed. The first entry of a node has the most cuts
+        // left.
         let mut left: BinaryHeap<(u32, u32)> = roots.iter().map(|l| (l.node(), levels)).collect();
         let is_root: FxHashSet<u32> = roots.iter().map(|l| l.node()).collect();
         let mut done = None;
@@ -320,7 +321,7 @@ impl Engine {
         Some(Cone { gates, leaves, complete })
     }
 
-    /// Decides if two bits are equal, by cones of increasing depth.
+    /// Compares two bits, by cones of increasing depth.
     fn equal_bits(&mut self, x: Lit, y: Lit, limits: Limits) -> Outcome {
         let (x, y) = (self.root(x), self.root(y));
         if x == y {
@@ -359,7 +360,7 @@ impl Engine {
                 if steps == 0 {
                     continue;
                 }
-                // A step is a decision with its propagations, which take longer the more gates there are.
+                // A solver step is a decision with its propagations, which take longer for more gates.
                 let gates = cone.gates.len() as u64;
                 self.spend(CLAUSES * gates);
                 let price = STEP.0 + gates / STEP.1;
@@ -399,7 +400,7 @@ impl Engine {
         Outcome::Unknown
     }
 
-    /// Runs a job with a budget of at most `ticks`.
+    /// Runs a function with a budget of at most `ticks`.
     pub fn within<T>(&mut self, ticks: u64, run: impl FnOnce(&mut Engine) -> T) -> T {
         let kept = self.reserve(ticks);
         let out = run(self);
@@ -414,8 +415,8 @@ impl Engine {
         kept
     }
 
-    /// Returns ticks that [`Engine::reserve`] removed to the budget, minus those spent in excess since then, so that
-    /// the whole run meets its budget even if a part exceeds its own.
+    /// Returns to the budget the ticks that [`Engine::reserve`] removed, minus those spent in excess since then, so
+    /// that the whole run meets its budget even if a part exceeds its own.
     pub fn release(&mut self, kept: u64) {
         self.left += kept;
         let due = self.debt.min(self.left);
@@ -446,7 +447,7 @@ impl Engine {
         gates.min((self.left / GATE) as usize)
     }
 
-    /// Returns a message with the limit because of which a question is undecided.
+    /// Returns a message that names the limit because of which a question is undecided.
     pub fn limit_reached(&self) -> String {
         if self.left == 0 {
             return "the budget of the whole run (--prove-effort) was spent; --prove-effort max allows ten times as much"
@@ -467,7 +468,7 @@ impl Engine {
     }
 
     /// Adds pairs of literals that are known to be equal. [`Engine::normalise`] then merges gates that read one literal
-    /// of a pair with equal gates that read the other one. Must be called before any merge.
+    /// of a pair with equal gates that read the other one. The call must precede any merge.
     pub fn add_equivalences(&mut self, pairs: &[(Lit, Lit)]) {
         let differ = |&(x, y): &(Lit, Lit)| x.node() != y.node();
         let roots: Vec<Lit> = pairs.iter().filter(|pair| differ(pair)).flat_map(|&(x, y)| [x, y]).collect();
@@ -682,7 +683,7 @@ mod tests {
         let (a, rest) = x.split_at(8);
         let (b, rest) = rest.split_at(8);
         let (p, q) = (&rest[..12], &rest[12..]);
-        // A product in both operand orders, which no method looks into here.
+        // A product in both operand orders, whose gates no method analyses here.
         let one = e.words.mul((a, true), (b, true), 12);
         let other = e.words.mul((b, true), (a, true), 12);
         let pairs: Vec<(Lit, Lit)> = one.iter().copied().zip(other.iter().copied()).collect();

@@ -1,13 +1,15 @@
 //! Equivalence proof of a design and a model.
 //!
 //! A signal named `v17` is a candidate for operation 17 of the model, at any stage. Its gates from the RTL are compared
-//! with the model's; if they are equal, the model's gates replace them. A name is only a hint: a signal that does not
-//! match keeps its own gates. So each comparison is small, and the last one, of the outputs, is the theorem.
+//! with those of the model; if they are equal, the model's gates replace them. A name is only a hint: a signal that
+//! does not match keeps its own gates. So each comparison is small, and the last comparison, of the outputs, is the
+//! theorem.
 //!
 //! Time: outputs are observed in the current cycle, inputs `latency` clock edges before. Inputs in all other cycles are
-//! unconstrained, so that a path with a register too few or too many cannot be proved, and occurs in the
+//! unconstrained, so that a path with a register too few or too many cannot be proved, and appears in the
 //! counterexample. With a clock enable the theorem covers the enabled cycles, and every register must keep its value in
-//! all others. With a reset it covers the time since the last reset, and every register with a reset must become zero.
+//! all others. With a reset the theorem covers the time since the last reset, and every register with a reset must
+//! become zero.
 
 use super::aig::Lit;
 use super::bit_vector::Words;
@@ -38,12 +40,12 @@ use std::sync::Arc;
 /// Cycles in which the inputs of a time-multiplexed design are present at the ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum InputTiming {
-    /// As stated in the file; without a statement the accepting cycle.
+    /// As stated in the file; the accepting cycle if the file states none.
     #[default]
     Stated,
     /// The accepting cycle.
     Accepted,
-    /// All cycles until the next sample is accepted.
+    /// All cycles until the next accepted sample.
     Held,
     /// Consecutive cycles from the accepting one on, with some elements in each: as stated in the file (`None`), or
     /// with the given beat and lowest port bit of each element (`None` for elements without bits).
@@ -53,9 +55,10 @@ pub enum InputTiming {
 /// Request for a proof.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Clock edges from input to result; by default the number stated in the file, otherwise that of its registers.
+    /// Clock edges from input to result; by default the number stated in the file, otherwise the register depth of the
+    /// design.
     pub latency: Option<u32>,
-    /// Initiation interval in cycles; by default that stated in the file, otherwise one.
+    /// Initiation interval in cycles; by default the interval stated in the file, otherwise one.
     pub interval: Option<u32>,
     /// Cycles in which the inputs of a sample are at the ports.
     pub input_timing: InputTiming,
@@ -82,7 +85,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns the places of inputs in beats, if they are given.
+    /// Returns the given beat and port bit of each input element; `None` if they are not given.
     fn beats(&self) -> Option<&[Option<BeatPlace>]> {
         match &self.input_timing {
             InputTiming::Beats(Some(places)) => Some(places),
@@ -94,18 +97,19 @@ impl Request {
 /// Counterexample: input values for which model and file differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counterexample {
-    /// Raw integer values of the model's inputs for the sample of the result.
+    /// Raw integer values of the model's inputs for the sample that gives the result.
     #[serde(serialize_with = "as_strings")]
     pub inputs: Vec<BigInt>,
-    /// Raw integer values in other cycles, if they are relevant: clock edges before the output, and the values.
+    /// Raw integer values of inputs in other cycles that affect the output: clock edges before the output, and the
+    /// values.
     #[serde(skip)]
     pub others: Vec<(u32, Vec<BigInt>)>,
     /// Index of the output element.
     pub output: usize,
-    /// Raw integer value of the output by the model.
+    /// Raw integer value of the output in the model.
     #[serde(serialize_with = "as_string")]
     pub expected: BigInt,
-    /// Raw integer value of the output by the file.
+    /// Raw integer value of the output in the file.
     #[serde(serialize_with = "as_string")]
     pub found: BigInt,
     /// First operation whose signal differs from the model, with the signal's name.
@@ -131,13 +135,13 @@ fn as_strings<S: serde::Serializer>(all: &[BigInt], s: S) -> Result<S::Ok, S::Er
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "verdict")]
 pub enum Verdict<C = Counterexample> {
-    /// Equal for every input; for state machines, in every cycle.
+    /// Equal for every input; for stateful designs, in every cycle.
     Proved,
     /// Different.
     Differs {
         /// Description of the difference.
         reason: String,
-        /// Counterexample, if the difference is one of values.
+        /// Counterexample, if an output value differs.
         counterexample: Option<C>,
     },
     /// Undecided.
@@ -169,7 +173,7 @@ pub struct Report {
     pub beats: Vec<(u32, u32)>,
     /// Number of operations whose signals exist in the file and were proved equal.
     pub operations_matched: u64,
-    /// Number of signals named after an operation with another value (optimisation may change values).
+    /// Number of signals named after an operation but with another value, as optimisation may change values.
     pub operations_unmatched: u64,
     /// Number of bits proved by each method.
     pub bits: Counts,
@@ -182,7 +186,7 @@ pub struct Report {
     /// First undecided output.
     #[serde(skip)]
     pub open: Option<usize>,
-    /// Operations whose signal is undecided, with that signal.
+    /// Operations whose signal is undecided, with the name of the signal.
     #[serde(skip)]
     pub open_steps: Vec<(u32, String)>,
     /// `true` if enable and reset are undecided.
@@ -195,8 +199,8 @@ fn is_one(clocks: &u32) -> bool {
 }
 
 impl Report {
-    /// Returns the initiation interval and input timing in the checker's terms; `None` if the interval is one, or if
-    /// inputs are stable for only a part of it.
+    /// Returns the initiation interval and input timing in the checker's terms. Returns `None` if the interval is one,
+    /// or if inputs are stable for only a part of it.
     pub fn sample_timing(&self) -> Option<SampleTiming> {
         let input_timing = match (self.input_hold, self.input_beats) {
             (1, 1) => checker::InputTiming::Once,
@@ -237,7 +241,7 @@ pub fn undecided(reason: String) -> Report {
     Report { verdict: Verdict::Unknown { reason }, ..Report::before(0) }
 }
 
-/// Returns `true` if a method decided, and its ticks: the result that [`super::progress::traced`] prints.
+/// Returns `true` if a method decided, and its ticks: the values that [`super::progress::traced`] prints.
 pub(super) fn decision((report, engine): &(Report, Engine)) -> (bool, u64) {
     (!matches!(report.verdict, Verdict::Unknown { .. }), engine.spent)
 }
@@ -247,7 +251,7 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     prove_with_gates(None, model, rtl, request, solver)
 }
 
-/// Proves or refutes with existing gates of the model, and no other method.
+/// Proves or refutes that `rtl` computes `model`, with existing gates of the model only.
 pub(super) fn prove_with_gates(
     over: Option<&RefCell<GateContext>>,
     model: &Model,
@@ -354,7 +358,7 @@ pub(super) fn prove_with(
     (report, e)
 }
 
-/// Returns an error message if the declared input transfers are inconsistent.
+/// Returns an error message if the declared input transfers are inconsistent; `None` if they are consistent.
 fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<String> {
     let stated: Vec<Option<BeatPlace>> =
         ports.beats.iter().zip(&ports.inputs).map(|(&beat, place)| place.map(|(_, lo)| (beat, lo))).collect();
@@ -372,7 +376,7 @@ fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<
     (count > interval).then(|| format!("a sample has {count} beats, and the next one begins after {interval} clocks"))
 }
 
-/// Replaces the verdict if the proof does not cover the first samples.
+/// Replaces the verdict if the theorem does not cover the first samples.
 fn first_samples(
     (rtl, ports): (&Rtl, &PortRoles),
     (clocks, structure): (u32, u32),
@@ -420,7 +424,7 @@ fn compare_multiplexed(
         return;
     }
     ports.phases = Some(found.seen_after(latency));
-    // Registers are unrolled up to the cycle of the sample.
+    // Registers are unrolled back to the cycle of the sample.
     rounds::compare((model, rtl, ports), (latency, latency), methods, report, e);
     first_samples((rtl, ports), (latency, latency), (request, start), report);
     let mut compared = 0;
@@ -459,17 +463,17 @@ fn compare_multiplexed(
     }
 }
 
-/// Result of a comparison of a part of a design.
+/// Outcome of a comparison of a part of a design.
 pub(super) enum ComparisonOutcome {
     /// Equal for every input.
     Equal,
-    /// This output can differ.
+    /// Index of an output that can differ.
     Differs(usize),
     /// Undecided: the output (`None` for other parts), and the reason.
     Open(Option<usize>, String),
 }
 
-/// A comparison of a part of a design.
+/// Result of a comparison of a part of a design.
 pub(super) struct Comparison {
     pub(super) found: ComparisonOutcome,
     /// Number of operations whose signals were proved equal.
@@ -498,7 +502,8 @@ pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &PortRoles, e: &mut En
     Comparison { found, matched, inputs, others }
 }
 
-/// Returns the model operation in a signal's name, such as `v17` or `fc1_v17_s2`, also inside instances.
+/// Returns the model operation in a signal's name, such as `v17` or `fc1_v17_s2`, also inside instances; `None` if the
+/// name has none.
 pub(super) fn operation_of(model: &Model, rtl: &Rtl, signal: SignalId) -> Option<ValueId> {
     let (index, tail) = operation_in_name(&rtl.signal(signal).name)?;
     let stage = tail.strip_prefix("_s").or_else(|| tail.strip_prefix("_S"));
@@ -506,8 +511,8 @@ pub(super) fn operation_of(model: &Model, rtl: &Rtl, signal: SignalId) -> Option
     (whole && (index as usize) < model.nodes().len()).then_some(ValueId(index))
 }
 
-/// Returns the model operation at the beginning of the name of an auxiliary signal, such as `v17_2` or `v17_a`, which
-/// may have bits of the operation or its negative.
+/// Returns the model operation at the beginning of the name of an auxiliary signal, such as `v17_2` or `v17_a`. Such a
+/// signal may have bits of the operation or its negative.
 pub(super) fn hinted_operation(model: &Model, rtl: &Rtl, signal: SignalId) -> Option<ValueId> {
     let (index, _) = operation_in_name(&rtl.signal(signal).name)?;
     ((index as usize) < model.nodes().len()).then_some(ValueId(index))
@@ -519,7 +524,7 @@ pub(super) struct ObservedSignal {
     pub(super) signal: String,
     /// Number of low bits that are compared.
     pub(super) width: u32,
-    /// These bits as an unsigned number.
+    /// Low bits as an unsigned number.
     pub(super) value: BigInt,
 }
 
@@ -571,8 +576,9 @@ pub(super) fn explain(model: &Model, latency: u32, output: usize, w: Witness) ->
 /// Maximum number of operations evaluated to find the one that differs.
 const MAX_EVALUATED: usize = 1 << 22;
 
-/// Returns the first operation whose value in the file gives the output of the file; otherwise the first one whose
-/// whole value changes the output. A signal that differs in unread bits only is not reported.
+/// Returns the first operation for which the value from the file, inserted into the model, results in the output of the
+/// file; otherwise the first operation whose complete value from the file changes the output. A signal that differs in
+/// unread bits only is not reported.
 fn first_difference(
     model: &Model,
     values: &[BigInt],
@@ -584,7 +590,7 @@ fn first_difference(
     seen.sort_by_key(|seen| seen.op);
     let mut budget = MAX_EVALUATED;
     let mut changes = None;
-    // Values after the value of one operation is replaced by that of the file.
+    // Values after the replacement of one operation's value by that of the file.
     let mut changed = values.to_vec();
     let mut is_changed = vec![false; values.len()];
     for seen in seen {
@@ -624,7 +630,7 @@ fn first_difference(
     changes
 }
 
-/// Returns the outputs of the model over its inputs as a graph, for other provers.
+/// Returns the outputs of the model over its inputs as a graph, for use in other provers.
 pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
     let mut w = Words::new();
     let mut at = 0;
@@ -666,7 +672,7 @@ pub fn check_ports(model: &Model, rtl: &Rtl, request: &Request) -> Result<(), St
 
 /// Returns the complete proof obligation as one graph without registers. Its output `differ` is 1 if file and model
 /// differ for the inputs of the sample (`model_inp`, flat) and the inputs of other cycles that the file reads
-/// (`port[bit]@clocks`). `None` if the ports do not match, or a signal depends on itself.
+/// (`port[bit]@clocks`). Returns `None` if the ports do not match, or a signal depends on itself.
 pub fn miter(model: &Model, rtl: &Rtl, names: &ControlNames, latency: u32) -> Option<super::aig::Aig> {
     let mut ports = find_ports(model, rtl, names, None).ok()?;
     if phases::stated_interval(rtl).is_some_and(|interval| interval > 1) {
@@ -760,7 +766,7 @@ mod tests {
         }
     }
 
-    /// A model with one input and one output of one bit; its ports have the names that controls usually have.
+    /// A model with one input and one output of one bit; its ports have typical names of control ports.
     #[test]
     fn ports_that_are_called_like_controls_are_data_where_the_model_needs_them() {
         let text = r#"{"meta":"ALIRModel","spec_version":4,"model":[[1,1],[0],[0],[0],[false],
@@ -777,7 +783,7 @@ mod tests {
                 assert!(matches!(report.verdict, Verdict::Differs { .. }), "{wrong}: {:?}", report.verdict);
             }
         }
-        // A name that the user states is that of the control port.
+        // A name that the user states for a control port always refers to that control port.
         let rtl =
             read(Language::Verilog, "module m(input x, output ready); assign ready = x; endmodule", None).unwrap();
         let names = ControlNames { ready: Some("ready".into()), ..ControlNames::default() };
@@ -859,7 +865,7 @@ mod tests {
         ];
         for (language, latency, text) in cases {
             assert_eq!(verdict(&model, &text, language, latency).verdict, Verdict::Proved, "{text}");
-            // A missing bit is a difference from the model.
+            // A changed expression is reported as a difference from the model.
             let at = text
                 .find("y[3:2] <= x[3:2] + 1")
                 .or(text.find("y(3 downto 2) <= std"))
@@ -975,7 +981,7 @@ mod tests {
         assert!(over >= count / 2, "{over} of {proved} with existing gates");
     }
 
-    /// Returns the RTL file with other digits in most of its comments at ends of lines.
+    /// Returns the RTL file with changed digits in most of its trailing comments.
     fn with_other_remarks(text: &str, rng: &mut alir_core::num::SplitMix) -> String {
         let mut out = String::new();
         for line in text.lines() {
@@ -1022,7 +1028,7 @@ mod tests {
         assert!(proved >= 30 && differs >= 10, "{proved} proved, {differs} differ");
     }
 
-    /// A design with clock enable, reset and valid flag around `y = x`, with some of its lines replaced.
+    /// Returns a design with clock enable, reset and valid flag around `y = x`, with some of its lines replaced.
     fn controlled(replace: &[(&str, &str)]) -> String {
         let mut text =
             "module m(input clk, input rst, input ce, input valid_in, input [3:0] model_inp, output valid_out, \
@@ -1060,14 +1066,14 @@ mod tests {
         }
     }
 
-    /// `y = x` of four bits.
+    /// Returns a model that computes `y = x` on four bits.
     fn identity() -> Model {
         let text = r#"{"meta": "ALIRModel", "spec_version": 4, "model": [[1, 1], [0], [0], [0], [0],
             [[[], -1, [0], [0, 15, 1], 0, 0]], -1, -1, null]}"#;
         alir_formats::read(text.as_bytes(), &alir_core::ir::Limits::default(), None).unwrap().0
     }
 
-    /// Limits with which only identical gates are equal.
+    /// Limits with which only structurally identical gates are equal.
     const NONE: Limits = Limits { sat_steps: 0, cone: 0, exhaustive_leaves: 0, deep: false };
 
     #[test]
@@ -1229,7 +1235,7 @@ mod tests {
 
     #[test]
     fn rows_after_registers_are_the_products_of_numbers_that_wrap() {
-        // A signed number that wraps to an unsigned one of six bits (all bits or five bits of it), times another
+        // A signed number that wraps to an unsigned number of six bits (all bits or five bits of it), times another
         // number.
         for (inputs, low) in [([(true, 7), (true, 6)], 0), ([(true, 10), (true, 7)], 0), ([(true, 8), (false, 5)], 4)] {
             let operations = [
@@ -1253,7 +1259,8 @@ mod tests {
 
     #[test]
     fn tables_of_bits_that_are_read_by_bits_are_tables() {
-        // The identity of four bits, each bit read from a constant by bits, some by bits that were read so.
+        // The identity of four bits: each bit is read from a constant indexed by bits, some of which were read in the
+        // same way.
         let model = identity();
         let text = |last: &str| {
             format!(
@@ -1279,7 +1286,7 @@ mod tests {
             let mut rng = alir_core::num::SplitMix::new(seed);
             let mut factor = || (rng.below(2) == 1, 2 + rng.below(4) as u32);
             let (a, b) = (factor(), factor());
-            // Wraps where the product has more bits.
+            // Operand ranges whose product wraps.
             let model = arithmetic(&[a, b], &["[[0, 1], 7, [], [-64, 63, 1], 1, 1]"]);
             let netlist = hardware(&model, 1, 0, &rows(if seed % 2 == 0 { 6 } else { 4 }));
             let text = emitted(&netlist, Language::Verilog);
@@ -1321,8 +1328,8 @@ mod tests {
 
     #[test]
     fn numbers_that_wrap_are_factors_without_the_bits_that_repeat() {
-        // A signed number that wraps to an unsigned one, times another; the file has only the five bits of the signed
-        // one.
+        // A signed number that wraps to an unsigned number, times another number; the file has only the five bits of
+        // the signed number.
         let model = arithmetic(
             &[(true, 7), (true, 6)],
             &["[[0], 3, [0], [0, 252, 4], 0, 0]", "[[2, 1], 7, [], [-8064, 7812, 4], 0, 0]"],
@@ -1456,7 +1463,7 @@ mod tests {
     #[test]
     fn a_sign_is_found_above_bits_that_were_dropped() {
         // A bias and a rectifier that wraps: only the low bits and the sign of the sum are used, and the sum is rarely
-        // so large that samples distinguish the sign from the bit below it.
+        // large enough for samples to distinguish the sign from the bit below it.
         let model = arithmetic(
             &[(true, 9), (true, 9)],
             &[

@@ -1,8 +1,9 @@
-//! An integer kernel as a design, row by row as section 6 of `docs/llvlir.md` says it: what hardware is proved against.
+//! Reference design of an integer kernel: each row as section 6 of `docs/llvlir.md` defines it. Hardware is proved
+//! against this design.
 //!
-//! It shares no code with the lowering: words here have the widths of the program, and operations are those of the
-//! elaborated form. Signals are named after values of the lowered program that showed the same for some inputs; a name
-//! is a hint that the proof checks.
+//! This module shares no code with the lowering: words have the widths of the program, and operations are those of the
+//! elaborated form. Signals are named after values of the lowered program that have the same samples; the proof checks
+//! each name, which is only a hint.
 
 use alir_core::ir::Model;
 use alir_core::ir::draw_inputs;
@@ -17,11 +18,11 @@ use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Samples by which values are recognised.
+/// Number of samples by which values are recognised.
 const SAMPLES: usize = 16;
 
-/// The kernel as a combinational design with the ports `model_inp` and `model_out`, its signals named after operations
-/// of `like`.
+/// Returns the kernel as a combinational design with the ports `model_inp` and `model_out`. Its signals are named after
+/// operations of `like`.
 pub fn rtl(program: &Program, like: &Model) -> Rtl {
     let mut w = Writer {
         program,
@@ -54,7 +55,7 @@ impl Names {
         for _ in 0..SAMPLES {
             let sample = draw_inputs(like, &mut rng);
             values.push(golden::values(program, &sample));
-            // A lookup outside its table reads zero: nothing fails.
+            // A lookup outside its table gives zero, so the evaluation cannot fail.
             let _ = golden_steps(like, &sample, LookupMiss::Zero, |step| {
                 if let Step::Op { id, code, .. } = step {
                     codes[id.index()].push(code.clone());
@@ -89,12 +90,12 @@ struct Writer<'a> {
     r: Vec<NodeId>,
     x: Vec<Vec<NodeId>>,
     m: Vec<Vec<NodeId>>,
-    /// Table and index; the index is read as two's complement.
+    /// Table references: each a table, and its index in two's complement.
     a: Vec<(u32, NodeId)>,
     names: Names,
 }
 
-/// An operand of a lane.
+/// Operand of a lane.
 type Word = NodeId;
 
 impl Writer<'_> {
@@ -139,7 +140,7 @@ impl Writer<'_> {
         self.rtl.outputs.push(port);
     }
 
-    /// Turns the word into a signal with a name.
+    /// Turns a word into a named signal.
     fn named(&mut self, word: NodeId, file: File, value: u32, lane: usize) -> NodeId {
         let ty = self.program.value_type(file, value);
         let name = self.names.name(file, value, lane, ty);
@@ -196,7 +197,7 @@ impl Writer<'_> {
         (table, self.exact(if back { Binary::Sub } else { Binary::Add }, index, step))
     }
 
-    /// Returns the sum or difference of two's complement numbers, a bit wider than both.
+    /// Returns the sum or difference of two's complement numbers, one bit wider than both.
     fn exact(&mut self, op: Binary, a: NodeId, b: NodeId) -> NodeId {
         let width = self.rtl.width(a).max(self.rtl.width(b)) + 1;
         let (a, b) = (self.rtl.resize(a, width, true), self.rtl.resize(b, width, true));
@@ -207,7 +208,7 @@ impl Writer<'_> {
     fn element(&mut self, table: u32, index: NodeId) -> NodeId {
         let table = &self.program.tables()[table as usize];
         let bits = usize::BITS - table.len().leading_zeros();
-        // So wide that a negative index, read as an address, is beyond the table.
+        // With this width a negative index, as an unsigned address, is beyond the table.
         let width = self.rtl.width(index).max(bits) + 1;
         let address = self.rtl.resize(index, width, true);
         let entries = (0..table.len()).filter_map(|k| table.element(k)).map(BigUint::from_bytes_le).collect();
@@ -244,7 +245,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns an immediate: of 16 bits as a count, of the width as an operand.
+    /// Returns an immediate with the given width, but at least the 16 bits of a count.
     fn immediate(&mut self, arg: &Arg, width: u32) -> NodeId {
         let value = arg.integer();
         self.integer(&value, width.max(16))
@@ -408,7 +409,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the word whose number is `index`, 0 if there is no such word.
+    /// Returns the word with index `index`; 0 if there is no such word.
     fn chosen(&mut self, words: &[NodeId], index: NodeId) -> NodeId {
         let bits = self.rtl.width(index);
         let mut chosen = self.zero(self.rtl.width(words[0]));
@@ -516,7 +517,7 @@ impl Writer<'_> {
             Lane::TrailingZeros | Lane::LeadingZeros => {
                 let mut count = self.rtl.number(width.into(), width);
                 for k in 0..width {
-                    // Later lanes win: from the far end to the near end.
+                    // Later lanes override earlier ones, so the order is from the far end to the near end.
                     let (at, zeros) = match lane {
                         Lane::LeadingZeros => (k, width - 1 - k),
                         _ => (width - 1 - k, width - 1 - k),
@@ -530,7 +531,7 @@ impl Writer<'_> {
             Lane::Ones => {
                 let bits: Vec<NodeId> = (0..width).map(|k| self.rtl.slice(a, k, 1)).collect();
                 let bits: Vec<NodeId> = bits.into_iter().map(|bit| self.rtl.resize(bit, width, false)).collect();
-                // Six by six first, which are few enough to be compared for all their values wherever they are counted.
+                // Groups of six bits first: six inputs are few enough for all assignments wherever the group occurs.
                 let mut level: Vec<NodeId> = Vec::new();
                 for six in bits.chunks(6) {
                     let sum = six.iter().skip(1).fold(six[0], |sum, bit| self.rtl.binary(Binary::Add, sum, *bit));
@@ -578,7 +579,7 @@ impl Writer<'_> {
         self.rtl.mux(set, negative, v)
     }
 
-    /// Quotient or remainder. Of natural numbers they are all ones and the dividend for a divisor of zero.
+    /// Returns quotient or remainder. For unsigned numbers and a divisor of zero, they are all ones and the dividend.
     fn divided(&mut self, lane: Lane, sign: Sign, a: NodeId, b: NodeId, width: u32) -> NodeId {
         let quotient = matches!(lane, Lane::Div(_));
         if sign == Sign::Unsigned {
@@ -596,12 +597,12 @@ impl Writer<'_> {
         self.negative_if(negate, result)
     }
 
-    /// Quotient or remainder of natural numbers by long division: bits of the dividend are taken from the top; the
-    /// divisor is subtracted from the partial remainder if it is not larger, and the bit of the quotient records the
-    /// subtraction. A divisor of zero is never subtracted.
+    /// Returns quotient or remainder of unsigned numbers by long division. Bits of the dividend are taken from the top;
+    /// the divisor is subtracted from the partial remainder if it is not larger, and the bit of the quotient records
+    /// the subtraction. A divisor of zero is never subtracted.
     ///
-    /// Each step is as wide as the partial remainder can be, so that its gates are those of a hardware divider with as
-    /// many steps. For another divider, proving all steps equal at once is infeasible beyond some twenty bits.
+    /// Each step is as wide as the partial remainder, so that its gates are those of a hardware divider with the same
+    /// number of steps. For another divider, a proof of all steps at once is infeasible beyond some twenty bits.
     fn long_division(&mut self, quotient: bool, a: NodeId, b: NodeId, width: u32) -> NodeId {
         let mut left = self.zero(0);
         let mut bits = Vec::with_capacity(width as usize);
@@ -624,7 +625,7 @@ impl Writer<'_> {
         if quotient { self.rtl.concat(&bits) } else { left }
     }
 
-    /// Returns the difference of natural numbers of one width in two's complement, a bit wider.
+    /// Returns the difference of unsigned numbers of the same width in two's complement, one bit wider.
     fn difference(&mut self, a: NodeId, b: NodeId) -> NodeId {
         let width = self.rtl.width(a) + 1;
         let (a, b) = (self.rtl.resize(a, width, false), self.rtl.resize(b, width, false));
@@ -634,7 +635,7 @@ impl Writer<'_> {
     fn rotated(&mut self, a: NodeId, width: u32, count: NodeId, direction: Direction) -> NodeId {
         let has = self.rtl.width(count);
         if width.is_power_of_two() {
-            // A choice for each bit of the count that counts, as hardware has it.
+            // A choice for each relevant bit of the count, as in a barrel shifter.
             let mut v = a;
             for k in 0..width.trailing_zeros().min(has) {
                 let places = if direction == Direction::Left { 1 << k } else { width - (1 << k) };
@@ -652,8 +653,8 @@ impl Writer<'_> {
         self.rtl.slice(moved, if direction == Direction::Left { width } else { 0 }, width)
     }
 
-    /// Returns a shift by any count. Bits of the count beyond the width are tested separately, so that the rest is as
-    /// narrow as in the hardware.
+    /// Returns a shift by any count. Bits of the count beyond the width are tested separately, so that the shifter is
+    /// as narrow as in the hardware.
     fn shifted(&mut self, direction: Direction, v: NodeId, count: NodeId) -> NodeId {
         let (width, has) = (self.rtl.width(v), self.rtl.width(count));
         let bits = u32::BITS - (width - 1).leading_zeros();

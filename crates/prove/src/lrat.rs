@@ -1,15 +1,15 @@
 //! Refutations of a SAT solver with the reasons of each clause (LRAT: Cruz-Filipe and others, "Efficient Certified RAT
-//! Verification", CADE 2017), so that they can be checked without search; only with the clauses they need.
+//! Verification", CADE 2017), so that they can be checked without search. Unneeded clauses are removed.
 
-/// A clause with the numbers of those that show it.
+/// A clause, and the indices of the clauses from which it follows.
 pub type Lemma = (Vec<i32>, Vec<usize>);
 
-/// Clauses with two watched literals each, and what follows from them.
+/// Clauses with two watched literals each, and the assignment that follows from them.
 struct Clauses {
     clauses: Vec<Vec<i32>>,
-    /// Clauses that watch a literal.
+    /// Indices of the clauses that watch a literal.
     watches: Vec<Vec<usize>>,
-    /// 1 true, -1 false, 0 open; and the clause that made it so, if one did. By variable.
+    /// For each variable: 1 true, -1 false, 0 unassigned; and the clause from which the value follows, if any.
     value: Vec<(i8, Option<usize>)>,
     trail: Vec<i32>,
 }
@@ -37,10 +37,10 @@ impl Clauses {
         self.trail.push(literal);
     }
 
-    /// Adds a clause, and sets what follows for good; a clause that is false then.
+    /// Adds a clause, and assigns the literals that follow permanently. Returns a clause that is false then, if any.
     fn add(&mut self, mut clause: Vec<i32>) -> Option<usize> {
         let number = self.clauses.len();
-        // What is not false first.
+        // Literals that are not false come first.
         clause.sort_by_key(|&literal| self.value_of(literal) < 0);
         let open = clause.iter().filter(|&&literal| self.value_of(literal) >= 0).count();
         let first = clause.first().copied();
@@ -59,7 +59,8 @@ impl Clauses {
         }
     }
 
-    /// Sets what follows from the literals of the trail, from this one on; a clause that is false then.
+    /// Assigns the literals that follow from the trail, starting at position `next`. Returns a clause that is false
+    /// then, if any.
     fn propagate(&mut self, mut next: usize) -> Option<usize> {
         while let Some(&literal) = self.trail.get(next) {
             let is_false = -literal;
@@ -97,8 +98,8 @@ impl Clauses {
         None
     }
 
-    /// Returns the proof that a clause is false: the literals that were assumed, negated, and the clauses in the order
-    /// in which they become units, `contradiction` last.
+    /// Returns the proof that a clause is false: the negated assumptions, and the clauses in the order in which they
+    /// become units, `contradiction` last.
     fn reasons(&self, contradiction: usize) -> Lemma {
         let mut is_asked = vec![false; self.value.len()];
         let ask = |is_asked: &mut Vec<bool>, clause: &[i32]| {
@@ -122,8 +123,8 @@ impl Clauses {
         (literals, hints)
     }
 
-    /// Returns a clause that follows, or a part of it that does, with its reasons; `None` if it holds by one literal
-    /// alone, or does not follow by unit propagation.
+    /// Returns a clause that follows, or a sufficient part of it, with its reasons. Returns `None` if a literal of it
+    /// is already true, or if it does not follow by unit propagation.
     fn shown(&mut self, clause: &[i32]) -> Option<Lemma> {
         let start = self.trail.len();
         let mut is_known = false;
@@ -143,9 +144,9 @@ impl Clauses {
     }
 }
 
-/// Returns clauses that follow from the first ones, each by unit propagation along the clauses that it names (from 1),
-/// up to the empty one. `learnt` are the clauses that a solver learnt, in order, up to the empty one; unneeded ones are
-/// left out. Returns `None` if the empty clause does not follow.
+/// Returns clauses that follow from the first ones, each by unit propagation along its listed clauses (numbered from
+/// 1), up to the empty clause. `learnt` are the clauses that a solver learnt, in order, up to the empty one; unneeded
+/// ones are removed. Returns `None` if the empty clause does not follow.
 pub(super) fn refutation(clauses: &[Vec<i32>], learnt: &[Vec<i32>]) -> Option<Vec<Lemma>> {
     let variables = clauses.iter().chain(learnt).flatten().map(|l| l.unsigned_abs() as usize).max()?;
     let mut all = Clauses::new(variables);
@@ -165,7 +166,7 @@ pub(super) fn refutation(clauses: &[Vec<i32>], learnt: &[Vec<i32>]) -> Option<Ve
         }
     }
     lemmas.push(all.reasons(contradiction?));
-    // An empty clause may have been learnt as one.
+    // The empty clause may already be one of the learnt clauses.
     let end = lemmas.iter().position(|lemma| lemma.0.is_empty())? + 1;
     lemmas.truncate(end);
     let mut is_needed = vec![false; end];

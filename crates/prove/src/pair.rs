@@ -1,9 +1,9 @@
 //! Equivalence of two programs as functions of real numbers.
 //!
-//! Ports may have different types. Then an input is any number of the smallest type that holds those of both, which
-//! each program quantises as its port does; outputs are compared as numbers. The second program becomes a design
-//! operation by operation ([`super::program`]), and that is proved to be the first. A difference is confirmed by the
-//! reference interpreter of both programs.
+//! Ports may have different types. Then an input is any number of the smallest type that contains those of both
+//! programs, and each program quantises it to its own port type; outputs are compared as numbers. The second program
+//! becomes a design operation by operation ([`super::program`]), which is proved to compute the first program. The
+//! reference interpreter of both programs confirms a difference.
 
 use super::equiv::{self, Report, Request, Verdict};
 use super::sat::Solvers;
@@ -14,22 +14,23 @@ use alir_interp::samples::{Port, input_ports, output_ports};
 use alir_interp::{LookupMiss, golden};
 use num_bigint::BigInt;
 
-/// Widest common type of two ports.
+/// Largest width of a common type of two ports.
 const WIDEST: i64 = 1 << 16;
 
-/// Where two programs differ.
+/// Difference between two programs: inputs, and an output with different values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Codes on the input ports of each program, of the same numbers as far as their types hold these.
+    /// Raw integer values on the input ports of each program, for the same numbers as far as the port types contain
+    /// them.
     pub inputs: [Vec<BigInt>; 2],
-    /// The output element.
+    /// Index of the output element.
     pub output: usize,
-    /// Its code by each program.
+    /// Raw integer value of the output by each program.
     pub codes: [BigInt; 2],
 }
 
-/// Proves or refutes that two programs with the same numbers of inputs and outputs are equal for every input. With a
-/// refutation come inputs that show it.
+/// Proves or refutes that two programs with the same numbers of inputs and outputs are equal for every input. A
+/// refutation includes inputs for which they differ.
 ///
 /// # Panics
 /// If the numbers of inputs or outputs differ.
@@ -60,7 +61,7 @@ pub fn prove(a: &Model, b: &Model, request: &Request, solver: Solvers<'_>) -> (R
     })
 }
 
-/// A report whose difference both golden interpreters confirm.
+/// Returns the report; a difference must be confirmed by the reference interpreter of both programs.
 fn confirmed(
     mut report: Report,
     (a, b): (&Model, &Model),
@@ -78,7 +79,8 @@ fn confirmed(
     }
 }
 
-/// The first output that differs for these inputs, if one does. A lookup outside of its table reads zero.
+/// Returns the first output that differs for these inputs; `None` if there is none. A lookup outside of its table gives
+/// zero.
 pub fn difference((a, b): (&Model, &Model), inputs: [Vec<BigInt>; 2]) -> Option<Difference> {
     let run = |model, codes: &[BigInt]| golden(model, codes, LookupMiss::Zero).ok();
     let (x, y) = (run(a, &inputs[0])?, run(b, &inputs[1])?);
@@ -90,7 +92,7 @@ pub fn difference((a, b): (&Model, &Model), inputs: [Vec<BigInt>; 2]) -> Option<
     Some(Difference { inputs, output, codes: [x[output].clone(), y[output].clone()] })
 }
 
-/// The smallest type that holds the numbers of both ports, if it is not too wide.
+/// Returns the smallest type that contains the numbers of both ports; `None` if it is too wide.
 fn common_type(a: Port, b: Port) -> Option<Kif> {
     let used: Vec<Port> = [a, b].into_iter().filter(|port| port.kif.width() > 0).collect();
     let (Some(frac), Some(top)) = (
@@ -105,7 +107,7 @@ fn common_type(a: Port, b: Port) -> Option<Kif> {
     Some(Kif { signed: used.iter().any(|port| port.kif.signed), int: top as i32, frac: frac as i32 })
 }
 
-/// A program over input and output ports of other types: inputs are quantised to its own ports, outputs widened.
+/// Builds a program with other port types: inputs are quantised to the program's own ports, outputs extended.
 fn over(model: &Model, own: &[Port], inputs: &[Kif], outputs: &[Kif]) -> Result<Model, ()> {
     let mut builder = Builder::new(vec![0; inputs.len()]);
     builder.limits(Limits::derived());
@@ -158,7 +160,7 @@ mod tests {
         (report.verdict, difference)
     }
 
-    /// Returns `true` if two programs with small ports are the same, by all numbers that their ports hold.
+    /// Returns `true` if two programs with small ports are equal for all numbers that their ports contain.
     fn same_by_enumeration(a: &Model, b: &Model) -> Option<bool> {
         let (of_a, of_b) = (input_ports(a), input_ports(b));
         let types: Vec<Kif> = of_a.iter().zip(&of_b).map(|(x, y)| common_type(*x, *y)).collect::<Option<_>>()?;
@@ -226,7 +228,8 @@ mod tests {
         if ports.iter().all(shifted) { over(a, &ports, &inputs, &outputs).ok() } else { None }
     }
 
-    /// One operation turned into another: a sum into a difference, a choice the other way round, a rectifier left out.
+    /// Returns the program with one changed operation: a sum becomes a difference, the operands of a choice are
+    /// swapped, or a rectifier is removed.
     fn mutated(a: &Model, seed: u64) -> Option<Model> {
         let mut rng = SplitMix::new(seed);
         let at = rng.word() as usize % a.nodes().len().max(1);
@@ -255,12 +258,12 @@ mod tests {
         builder.finish().ok().filter(|_| done)
     }
 
-    /// Spelling of an exclusive or.
+    /// Implementation of an exclusive or.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum How {
         Operation,
         Backwards,
-        /// `a + b - 2(a & b)`.
+        /// As `a + b - 2(a & b)`.
         Arithmetic,
     }
 
@@ -274,7 +277,7 @@ mod tests {
         builder.op(Op::Sub { a: sum, b: both, shift: 1 }, word)
     }
 
-    /// Sums modulo two, or products of two bits: each row names inputs and rows before it; all rows are outputs.
+    /// Sums modulo two, or products of two bits: each row lists inputs and previous rows; all rows are outputs.
     type Rows = Vec<(Vec<usize>, bool)>;
 
     const BITS: usize = 24;
@@ -321,11 +324,11 @@ mod tests {
             for how in [How::Backwards, How::Arithmetic] {
                 let (report, _) = within(&a, &network(&rows, how), 20_000_000);
                 prop_assert_eq!(&report.verdict, &Verdict::Proved, "{:?}", how);
-                // A whole row of few inputs may be tried for all of them; its bits are not.
+                // A whole row of few inputs may be tried for all of them; its single bits must not be.
                 let solved = (report.bits.sat, report.bits.exhaustive - report.bits.tried);
                 prop_assert_eq!(solved, (0, 0), "{:?}", how);
             }
-            // One tap more differs if it is one of a sum.
+            // An additional tap changes the row if the row is a sum.
             let mut other = rows.clone();
             let row = changed.0 % rows.len();
             other[row].0.push(changed.1);
@@ -337,7 +340,8 @@ mod tests {
         }
     }
 
-    /// One byte of CRC-32 (polynomial 0xedb88320): bit by bit with a word of state, or each bit as a sum of inputs.
+    /// Builds one byte of CRC-32 (polynomial 0xedb88320): bit by bit with a word of state, or each bit as a sum of
+    /// inputs.
     fn crc32(how: How, flipped: Option<u32>) -> Model {
         let polynomial: u32 = 0xedb8_8320 ^ flipped.map_or(0, |bit| 1 << bit);
         let mut builder = Builder::new(vec![0; 2]);
@@ -357,7 +361,7 @@ mod tests {
         builder.finish().expect("a program")
     }
 
-    /// CRC-32 with one table for the byte: `table[(state ^ byte) & 255] ^ state >> 8`.
+    /// Builds CRC-32 with one table for the byte: `table[(state ^ byte) & 255] ^ state >> 8`.
     fn crc32_by_table() -> Model {
         let mut builder = Builder::new(vec![0; 2]);
         let word = Interval::from_width(false, 32, 0);
@@ -366,7 +370,7 @@ mod tests {
         let mixed = xor(&mut builder, (state, byte), How::Operation, 32);
         let low = builder.op(Op::Quantise { x: mixed, shift: 0 }, Interval::from_width(false, 8, 0));
         let entry = |index: u32| (0..8).fold(index, |v, _| if v & 1 == 1 { v >> 1 ^ 0xedb8_8320 } else { v >> 1 });
-        // Entries of a table are signed: halves of 16 bits.
+        // Entries of a table are signed, so each entry is split into halves of 16 bits.
         let halves = [0, 16].map(|lo| {
             let entries = (0..256).map(|i| (entry(i) >> lo & 0xffff) as i32).collect();
             let out = Interval::from_width(false, 16, 0);

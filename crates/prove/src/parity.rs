@@ -1,54 +1,54 @@
-//! Equalities that hold by structure and by linear algebra over GF(2).
+//! Equalities of gates by structure and by linear algebra over GF(2).
 //!
-//! Gates are visited once, in order, over the equalities known so far. A gate one of whose operands is a function of
-//! the other is simplified (Brummayer and Biere, "Local Two-Level And-Inverter Graph Minimization without Blowup",
-//! 2006, section 2; but no gate is built here), and `p xor q` excludes `p and q`, so that a carry over equal operands
-//! is the carry below it: an adder that is wider than its sum repeats its sign. A gate that is the exclusive or of two
-//! others (three ANDs, in any polarity) gets a normal form: the set of nodes whose sum modulo two it is, and a
-//! constant. Nodes are decomposed as far as they are exclusive ors themselves; any other node is a variable. Two gates
-//! with the same set are equal or complements, so that parities, CRCs, LFSRs and Gray codes compare equal for any order
-//! of summation; gates above them are shared again. (Elimination with one row a gate: the variables of a component are
-//! its own leaves.)
+//! Gates are visited once, in order, over the equalities known so far. A gate with an operand that is a function of the
+//! other operand is simplified (Brummayer and Biere, "Local Two-Level And-Inverter Graph Minimization without Blowup",
+//! 2006, section 2; but no gate is built here). `p xor q` excludes `p and q`, so that a carry over equal operands is
+//! the carry below it, and an adder that is wider than its sum repeats its sign. A gate that is the exclusive or of two
+//! others (three ANDs, in any polarity) gets a normal form: a set of nodes whose sum modulo two is the gate, and a
+//! constant. Nodes are decomposed as far as they are exclusive ors; any other node is a variable. Two gates with the
+//! same set are equal or complements, so that parities, CRCs, LFSRs and Gray codes compare equal for any order of
+//! summation; gates above them are shared again. (This is elimination with one row for each gate: the variables of a
+//! component are its own leaves.)
 
 use super::aig::Lit;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Most variables of one form; a longer one becomes a variable itself.
+/// Largest number of variables of one form; a longer form becomes a variable itself.
 const LONGEST: usize = 4096;
 
 /// Equalities and normal forms of the gates so far.
 #[derive(Default)]
 struct Forms {
-    /// The older literal that a node is equal to.
+    /// For each node with an equal older literal: that literal.
     equal: FxHashMap<u32, Lit>,
-    /// Entries of `equal` that were not known before, in order.
+    /// New entries of `equal`, in order.
     found: Vec<(u32, Lit)>,
-    /// Operands of AND nodes that are nothing older, over the oldest equal literals.
+    /// Operands of AND nodes without an equal older literal, replaced by their oldest equal literals.
     operands: FxHashMap<u32, (Lit, Lit)>,
-    /// Operands as they came, where they are others: in sums they are kept apart, though a sum of two may be a product.
+    /// Original operands, if they differ. In sums they are kept separate, though a sum of two may be a product.
     given: FxHashMap<u32, (Lit, Lit)>,
-    /// The node of two operands.
+    /// AND node of two operands.
     shared: FxHashMap<(Lit, Lit), u32>,
-    /// Variables whose sum modulo two a node is, sorted, and the constant that is added.
+    /// For each node that is a sum modulo two: its variables, sorted, and the constant that is added.
     sums: FxHashMap<u32, (Rc<[u32]>, bool)>,
-    /// The literal that is the sum of these variables.
+    /// Literal that is the sum of these variables.
     by_sum: FxHashMap<Rc<[u32]>, Lit>,
-    /// Variables that may still be formed.
+    /// Number of variables that can still be created.
     left: u64,
 }
 
 /// Simplification of a product.
 enum Less {
-    /// It is this.
+    /// The product equals this literal.
     Is(Lit),
-    /// It is the product of these.
+    /// The product equals the product of these literals.
     And(Lit, Lit),
 }
 
-/// Returns the nodes of a cone that are equal to an older literal of it, and the number of variables formed. Gates come
-/// in topological order, and form at most `most` variables all together; `known` lists nodes with known equal literals.
-/// Each pair is a node and its equal literal, which may be equal to an older one in turn.
+/// Returns the nodes of a cone that are equal to an older literal of the cone, and the number of variables created.
+/// Gates are in topological order, and create at most `most` variables; `known` contains nodes with known equal
+/// literals. Each pair is a node and its equal literal, which may be equal to an even older literal.
 pub(super) fn equalities(gates: &[(u32, Lit, Lit)], known: &FxHashMap<u32, Lit>, most: u64) -> (Vec<(u32, Lit)>, u64) {
     let mut forms = Forms { left: most, ..Forms::default() };
     for &(node, a, b) in gates {
@@ -68,7 +68,7 @@ impl Forms {
         lit
     }
 
-    /// Notes that two literals are equal.
+    /// Records that two literals are equal.
     fn unite(&mut self, x: Lit, y: Lit) {
         let (x, y) = (self.oldest(x), self.oldest(y));
         let (newer, older) = if x.node() > y.node() { (x, y) } else { (y, x) };
@@ -79,7 +79,7 @@ impl Forms {
         }
     }
 
-    /// Takes in a gate.
+    /// Adds a gate: simplifies it, shares it with an equal gate, or determines its sum.
     fn gate(&mut self, node: u32, a: Lit, b: Lit) {
         let given = if a.0 < b.0 { (a, b) } else { (b, a) };
         let (mut a, mut b) = (self.oldest(a), self.oldest(b));
@@ -119,7 +119,7 @@ impl Forms {
         self.sums.insert(node, (variables, constant));
     }
 
-    /// Simplifies `x and y`, if `x` or the operands of `y` show that it is less than a gate over both.
+    /// Returns the simplification of `x and y` by the operands of `y`; `None` if none applies.
     fn less(&self, x: Lit, y: Lit) -> Option<Less> {
         match (x.as_const(), x == y, x == !y) {
             (Some(true), ..) | (_, true, _) => return Some(Less::Is(y)),
@@ -150,8 +150,8 @@ impl Forms {
         either.or_else(of_both)
     }
 
-    /// Returns `true` if two literals are detected never to be 1 both: complements, or an exclusive or and the product
-    /// of its operands.
+    /// Returns `true` if two literals are known never to be 1 both: complements, or an exclusive or and the product of
+    /// its operands.
     fn exclude(&self, x: Lit, y: Lit) -> bool {
         let product_of = |y: Lit, p: Lit, q: Lit, negated: bool| {
             let Some(&(u, v)) = self.operands.get(&y.node()).filter(|_| !y.is_negated()) else { return false };
@@ -165,7 +165,7 @@ impl Forms {
         x == !y || one_way(x, y) || one_way(y, x)
     }
 
-    /// The operands of which `a and b` is the exclusive or: `!(p and q) and !(!p and !q)`.
+    /// Returns the operands if `a and b` is an exclusive or: `!(p and q) and !(!p and !q)`. Returns `None` otherwise.
     fn exclusive_or(&self, a: Lit, b: Lit) -> Option<(Lit, Lit)> {
         if !a.is_negated() || !b.is_negated() {
             return None;
@@ -175,7 +175,7 @@ impl Forms {
         ((r, s) == (!p, !q) || (r, s) == (!q, !p)).then_some((p, q))
     }
 
-    /// The form of `p xor q`, if there is work left for it.
+    /// Returns the normal form of `p xor q`; `None` if the budget of variables is exhausted.
     fn sum(&mut self, p: Lit, q: Lit) -> Option<(Rc<[u32]>, bool)> {
         let known = |lit: Lit| self.sums.get(&lit.node()).map(|(x, c)| (Rc::clone(x), c ^ lit.is_negated()));
         let of = |lit: Lit| {
@@ -222,7 +222,7 @@ mod tests {
         (0..g.len() as u32).filter_map(|n| g.fanins(n).map(|(a, b)| (n, a, b))).collect()
     }
 
-    /// Which literal each of these is by the equalities found.
+    /// Returns the oldest equal literal of each literal, by the equalities found.
     fn oldest(g: &Aig, lits: &[Lit], most: u64) -> Vec<Lit> {
         let found: FxHashMap<u32, Lit> = equalities(&gates(g), &FxHashMap::default(), most).0.into_iter().collect();
         let older = |l: &Lit| found.get(&l.node()).map(|older| older.xor(l.is_negated()));
@@ -239,7 +239,7 @@ mod tests {
         terms.pop().unwrap_or(Lit::FALSE)
     }
 
-    /// A network of parities and of ANDs above them, by recipe: which literals, and how each is made.
+    /// Recipe for a network of parities and of ANDs above them: for each row its operands and its operation.
     #[derive(Clone, Debug)]
     struct Recipe {
         rows: Vec<(Vec<usize>, bool)>,
@@ -253,8 +253,8 @@ mod tests {
             .prop_map(|(rows, x, y)| Recipe { rows, orders: [x, y] })
     }
 
-    /// Builds the literals of each row: sums (or products) of inputs, rows before and complements, in one of the two
-    /// orders; a flipped term where requested. Products are of `factors` alone, if there are any.
+    /// Builds the literals of each row: sums (or products) of inputs, previous rows and complements, in one of the two
+    /// orders; with a flipped term if requested. If `factors` are given, products are built only of these.
     fn built(
         g: &mut Aig,
         (ins, factors): (&[Lit], &[Lit]),
@@ -287,8 +287,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
-        /// Gates that read them are equal too. Terms of sums are independent here: for dependent ones, one order may
-        /// prove more.
+        /// Gates that read equal gates are equal too. Terms of sums are independent here: for dependent terms, one
+        /// order may prove more.
         #[test]
         fn networks_in_another_order_are_equal(recipe in recipe()) {
             let mut g = Aig::new();
@@ -318,14 +318,14 @@ mod tests {
                 prop_assert!(older.node() < node);
                 prop_assert_eq!(sim.value(Lit::new(node, false)), sim.value(older));
             }
-            // One tap changed: never seen as equal where it is a sum.
+            // One tap changed: a sum is never proved equal.
             if recipe.rows[row].1 {
                 prop_assert!(oldest(&g, &[first[row]], u64::MAX) != oldest(&g, &[other[row]], u64::MAX));
             }
         }
     }
 
-    /// Sums of words of two lengths, wider than they need: all bits above are the sign.
+    /// Sums of words of two lengths, in adders that are wider than necessary: all upper bits equal the sign.
     #[test]
     fn an_adder_that_is_too_wide_repeats_its_sign() {
         for (long, short) in [(1, 1), (3, 1), (4, 4), (6, 3), (9, 8)] {

@@ -1,8 +1,8 @@
-//! Designs with an initiation interval above one: their control is a counter that no input reaches.
+//! Designs with an initiation interval above one, whose control is a counter that no input affects.
 //!
-//! The counter is detected in the RTL: the registers with a power-on value whose next value depends on such registers
-//! alone. It is simulated from there until its state repeats; the number of cycles is the interval. At a known phase
-//! the choices by phase are constants, and the rest is a function of the sample that was accepted, as in a pipeline.
+//! The counter is detected in the RTL: the registers with a power-on value whose next value depends only on such
+//! registers. It is simulated from power-on until its state repeats; the number of cycles is the interval. At a known
+//! phase all choices by phase are constant, and the rest is a function of the accepted sample, as in a pipeline.
 //! Results are proved stable cycle by cycle: for any register values, an output at each of these phases equals its
 //! value in the cycle before.
 
@@ -26,44 +26,46 @@ type State = FxHashMap<SignalId, BigUint>;
 /// Phase counter, and the phase in which outputs are observed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phases {
-    /// Values of its registers by phase, phase 0 first: that after power-on and reset.
+    /// Values of the counter's registers by phase; phase 0 is the state after power-on and reset.
     states: Arc<FxHashMap<SignalId, Vec<BigUint>>>,
     /// Number of phases.
     pub(super) interval: u32,
-    /// The phase at whose end a sample is accepted.
+    /// Phase at whose end a sample is accepted.
     pub(super) accepts: u32,
-    /// The phase in which outputs are observed.
+    /// Phase in which outputs are observed.
     pub(super) now: u32,
 }
 
 impl Phases {
-    /// Returns the value of a register of the counter `k` cycles before the outputs are observed.
+    /// Returns the value of a register of the counter `k` cycles before the outputs are observed; `None` for other
+    /// signals.
     pub(super) fn at(&self, signal: SignalId, k: u32) -> Option<&BigUint> {
         let states = self.states.get(&signal)?;
         let n = self.interval;
         states.get(((self.now + n - k % n) % n) as usize)
     }
 
-    /// Returns the phases with outputs observed `clocks` cycles after a sample was accepted.
+    /// Returns these phases with outputs observed `clocks` cycles after a sample was accepted.
     pub(super) fn seen_after(&self, clocks: u32) -> Phases {
         Phases { now: (self.accepts + clocks) % self.interval, ..self.clone() }
     }
 }
 
-/// Returns the interval in the header comment.
+/// Returns the interval in the header comment; `None` if it states none.
 pub fn stated_interval(rtl: &Rtl) -> Option<u32> {
     stated(rtl, "initiation interval", &[])
 }
 
-/// Returns the number of cycles in which a sample must be stable on its ports, as the header comment states it.
+/// Returns the number of cycles in which a sample must be stable on its ports, as the header comment states it; `None`
+/// if it states none.
 pub(super) fn stated_hold(rtl: &Rtl) -> Option<u32> {
     stated(rtl, "inputs must stay for", &[])
 }
 
-/// The counter of a design.
+/// Returns the phase counter of a design.
 ///
 /// # Errors
-/// What is missing, in words.
+/// The reason why there is no usable counter.
 pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
     let ready = ports.ready.ok_or("there is no port that says when a sample is taken (`ready`)")?;
     let running = ControlValues::running(ports);
@@ -72,7 +74,7 @@ pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
     if let Some((reset, idle)) = running.reset {
         let mut under = Constants::new(rtl, ControlValues { reset: Some((reset, !idle)), ..running });
         for &signal in &closed {
-            // A register that the reset does not touch may have its power-on value in each phase.
+            // A register that the reset does not affect may get its power-on value in each phase.
             let mut is_first =
                 |known: &State| Ok::<_, String>(under.next_value(known, signal)?.as_ref() == first.get(&signal));
             if !is_first(&State::default())?
@@ -120,7 +122,7 @@ fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>
             if let Some(&from) = seen.get(&values(&next)) {
                 break from;
             }
-            // Those on their way arrive within as many clocks more.
+            // Delay lines settle within that number of further cycles.
             if sequence.len() == 2 * LONGEST {
                 return Err(none());
             }
@@ -131,7 +133,7 @@ fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>
         if from == 0 {
             return if period > LONGEST { Err(none()) } else { Ok((closed, sequence)) };
         }
-        // What a register holds `k` clocks after power-on it holds a period later too.
+        // The value of a register `k` cycles after power-on must return after a period.
         let returns = |s: &SignalId| {
             (0..from).all(|k| sequence[k][s] == sequence[from + (k + period - from % period) % period][s])
         };
@@ -142,7 +144,7 @@ fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>
     }
 }
 
-/// The power-on value of a signal that is one register.
+/// Returns the power-on value of a signal that is a single register; `None` for other signals, or if it is undefined.
 pub(super) fn initial(rtl: &Rtl, id: SignalId) -> Option<BigUint> {
     let signal = rtl.signal(id);
     let [register] = &signal.registers[..] else { return None };
@@ -150,7 +152,7 @@ pub(super) fn initial(rtl: &Rtl, id: SignalId) -> Option<BigUint> {
     signal.init.filter(|_| whole).and_then(|node| rtl.as_const(node)).cloned()
 }
 
-/// The largest part of a set of registers with power-on values whose next values depend on that part alone.
+/// Returns the largest subset of a set of registers in which all next values depend only on the subset.
 fn closed(rtl: &Rtl, controls: ControlValues, mut set: FxHashSet<SignalId>) -> Vec<SignalId> {
     loop {
         let leaves: Vec<SignalId> = set.iter().copied().filter(|&s| reaches_out(rtl, controls, s, &set)).collect();
@@ -166,7 +168,7 @@ fn closed(rtl: &Rtl, controls: ControlValues, mut set: FxHashSet<SignalId>) -> V
     closed
 }
 
-/// Returns `true` if a register's next value depends on anything but the set and control ports.
+/// Returns `true` if a register's next value depends on signals other than the set and the control ports.
 fn reaches_out(rtl: &Rtl, controls: ControlValues, id: SignalId, set: &FxHashSet<SignalId>) -> bool {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
     let mut stack: Vec<NodeId> = rtl.signal(id).registers.iter().map(|r| r.next).collect();
@@ -185,7 +187,7 @@ fn reaches_out(rtl: &Rtl, controls: ControlValues, id: SignalId, set: &FxHashSet
                 }
                 stack.extend(signal.wires.iter().map(|w| w.1));
             }
-            // A table with an entry for every address gives nothing else.
+            // A table with an entry for every address depends only on its address.
             Expr::Table(entries, address, _) if entries.len() as u64 >> rtl.width(*address).min(63) > 0 => {
                 stack.push(*address);
             }
@@ -195,7 +197,7 @@ fn reaches_out(rtl: &Rtl, controls: ControlValues, id: SignalId, set: &FxHashSet
     false
 }
 
-/// Values of expressions where some registers are known.
+/// Evaluation of expressions for known values of some registers.
 struct Constants<'a> {
     rtl: &'a Rtl,
     controls: ControlValues,
@@ -207,7 +209,7 @@ impl<'a> Constants<'a> {
         Constants { rtl, controls, unroll: Unroll::new(rtl, 0) }
     }
 
-    /// The values of expressions; `None` for one that is no constant.
+    /// Returns the values of expressions; `None` for each one that is not constant.
     fn values(&mut self, known: &State, nodes: &[NodeId]) -> Result<Vec<Option<BigUint>>, String> {
         self.unroll.clear();
         let mut e = Engine::new(Box::new(Embedded));
@@ -233,7 +235,7 @@ impl<'a> Constants<'a> {
         Ok(self.values(known, &[node])?.swap_remove(0))
     }
 
-    /// The state of the counter one clock later.
+    /// Returns the state of the counter in the next cycle.
     fn next_state(&mut self, state: &State) -> Result<State, String> {
         let signals: Vec<SignalId> = state.keys().copied().collect();
         let next: Vec<NodeId> = signals.iter().map(|&s| self.rtl.signal(s).registers[0].next).collect();
@@ -245,7 +247,7 @@ impl<'a> Constants<'a> {
         signals.into_iter().zip(values).map(named).collect()
     }
 
-    /// Returns the next value of a register where some registers are known; `None` if that is no constant.
+    /// Returns the next value of a register for known values of some registers; `None` if it is not constant.
     fn next_value(&mut self, known: &State, signal: SignalId) -> Result<Option<BigUint>, String> {
         let register = &self.rtl.signal(signal).registers[0];
         for &(condition, value) in &register.resets {
@@ -259,7 +261,7 @@ impl<'a> Constants<'a> {
     }
 }
 
-/// One cycle from known registers; others are free.
+/// Leaves for one cycle from known registers; other registers are free.
 struct Known<'a> {
     rtl: &'a Rtl,
     controls: ControlValues,
@@ -279,7 +281,7 @@ impl Leaves for Known<'_> {
     }
 }
 
-/// One clock edge at a known phase, from registers that hold anything.
+/// Leaves for one clock edge at a known phase; registers have any value.
 struct Edge<'a> {
     rtl: &'a Rtl,
     controls: ControlValues,
@@ -336,7 +338,7 @@ mod tests {
     use super::*;
     use alir_hdl::{self, Language};
 
-    /// A counter whose next value is read from a table of `words` words.
+    /// Returns a counter whose next value is read from a table of `words` words.
     fn counter(words: usize) -> Rtl {
         let table = ["\"01\"", "\"10\"", "\"11\"", "\"00\""][..words].join(", ");
         let text = format!(
@@ -364,12 +366,12 @@ mod tests {
             cycle(rtl, controls).unwrap().0.into_iter().map(|s| rtl.signal(s).name.clone()).collect()
         };
         assert_eq!(names(&counter(4)), ["phase"]);
-        // The fourth address has no word, so that anything may follow.
+        // The fourth address has no word, so the next value is undefined.
         assert_eq!(names(&counter(3)), [""; 0]);
     }
 
-    /// A counter of four phases and registers that depend on nothing else: each of `extra` is a power-on value and what
-    /// the register takes.
+    /// Returns a counter of four phases with further registers that read only these registers: each of `extra` is a
+    /// power-on value and a next value.
     fn beside(extra: &[(&str, &str)], ready: &str, reset: bool) -> Rtl {
         let mut registers = String::new();
         let mut takes = String::new();
@@ -406,12 +408,13 @@ mod tests {
         find(rtl, &ports)
     }
 
-    /// Registers that a constant runs through show something else at first; the counter is what returns.
+    /// Registers in a delay line of a constant have other values at first; only registers with periodic values are the
+    /// counter.
     #[test]
     fn registers_on_their_way_are_no_part_of_the_counter() {
         let ready = "phase == 2'd0";
-        // Three registers that a one passes through; one that is 1 at first, one that the phase sets, both, and one
-        // that an input sets.
+        // Three registers in a delay line of a one; a register that is 1 at first, a register that the phase sets,
+        // both, and a register that an input sets.
         let constant = [("1'b0", "1'b1"), ("1'b0", "r0"), ("1'b0", "r1")];
         for reset in [false, true] {
             let phases = found(&beside(&constant, ready, reset)).unwrap();
@@ -420,12 +423,12 @@ mod tests {
             let set = [("1'b1", "1'b0"), ("1'b0", "phase == 2'd2"), ("1'b0", "r0 | r1"), ("1'b0", "x")];
             let phases = found(&beside(&set, ready, reset)).unwrap();
             assert_eq!((phases.interval, phases.accepts), (4, 0));
-            // The counter and r1; r2 was 1 after the first clock alone, when r0 was.
+            // The counter and r1; r2 was 1 only after the first cycle, when r0 was.
             assert_eq!(phases.states.len(), 2, "{:?}", phases.states);
-            // What waits for such a register is not known at once.
+            // A signal that depends on such a register is not known from the start.
             assert!(found(&beside(&[("1'b0", "1'b1")], "(phase == 2'd0) & r0", reset)).is_err());
         }
-        // Two counters: the interval is that of both.
+        // With two counters, the interval is that of both together.
         assert!(found(&beside(&[("1'b0", "~r0"), ("1'b0", "r0 ^ r1")], ready, false)).is_ok());
         let twice = beside(&[("1'b0", "r0 ^ (phase == 2'd3)")], ready, false);
         assert!(found(&twice).unwrap_err().contains("2 clocks of 8"), "ready is 1 twice in eight clocks");

@@ -8,22 +8,22 @@ use alir_hdl::{Rtl, SignalId};
 use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Names of the control ports; a control without one is recognised by the usual names.
+/// Names of the control ports; a port without a given name is recognised by the usual names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ControlNames {
-    /// The clock; required only if no register determines it.
+    /// Name of the clock port; required only if no register determines the clock.
     pub clock: Option<String>,
-    /// The reset.
+    /// Name of the reset port.
     pub reset: Option<String>,
-    /// `Some(true)` for an active-low reset; `None`: its name decides.
+    /// `Some(true)` for an active-low reset; with `None` the name of the port decides.
     pub reset_low: Option<bool>,
-    /// The clock enable.
+    /// Name of the clock enable port.
     pub enable: Option<String>,
-    /// The valid flag of the inputs.
+    /// Name of the valid flag of the inputs.
     pub valid_in: Option<String>,
-    /// The valid flag of the outputs.
+    /// Name of the valid flag of the outputs.
     pub valid_out: Option<String>,
-    /// Port that states when a sample is accepted, in a design with an initiation interval above one.
+    /// Name of the port that reports when a sample is accepted, in a design with an initiation interval above one.
     pub ready: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct PortRoles {
     pub(super) enable: Option<SignalId>,
     /// Valid flags of the inputs and of the outputs.
     pub(super) valid: Option<(SignalId, SignalId)>,
-    /// Port that states when a sample is accepted.
+    /// Port that reports when a sample is accepted.
     pub(super) ready: Option<SignalId>,
     /// Phase counters of a design with an initiation interval above one.
     pub(super) phases: Option<Phases>,
@@ -54,7 +54,8 @@ pub(super) struct PortRoles {
     pub(super) moments: Option<Moments>,
 }
 
-/// Age of the inputs of a comparison, and of the oldest registers. A *moment* is a number of cycles before the outputs.
+/// Ages of the inputs of a comparison, and of the oldest registers. A *moment* is a number of cycles before the
+/// outputs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moments {
     /// Moment of each input element of the model.
@@ -66,8 +67,8 @@ pub(super) struct Moments {
 }
 
 impl PortRoles {
-    /// Returns the moment of a model input (the oldest one, if it is stable for several cycles). `latency` is the
-    /// moment of the accepting cycle.
+    /// Returns the moment of a model input (the oldest one, if the input is stable for several cycles). `latency` is
+    /// the moment of the accepting cycle.
     pub(super) fn back(&self, input: usize, latency: u32) -> u32 {
         let after = self.beats.get(input).copied().unwrap_or(0);
         self.moments.as_ref().map_or(latency - after, |m| m.back[input])
@@ -82,7 +83,7 @@ impl PortRoles {
         })
     }
 
-    /// Returns a moment at which model inputs are on a port; `None` if it is no data port.
+    /// Returns a moment at which model inputs are on a port; `None` if the port is no data port.
     pub(super) fn moment(&self, signal: SignalId, latency: u32) -> Option<u32> {
         let mut places = self.inputs.iter().enumerate();
         places.find_map(|(i, place)| place.filter(|p| p.0 == signal).map(|_| self.back(i, latency)))
@@ -94,12 +95,12 @@ impl PortRoles {
         self.moments.as_ref().map_or(latency.max(structure) + 4, |m| m.depth)
     }
 
-    /// Returns the value of a phase counter register at moment `k`.
+    /// Returns the value of a phase counter register at moment `k`; `None` for other signals.
     pub(super) fn phase(&self, signal: SignalId, k: u32) -> Option<&BigUint> {
         self.phases.as_ref()?.at(signal, k)
     }
 
-    /// Returns the earlier value of bits of a register, if it is known.
+    /// Returns the earlier value of bits of a register; `None` if it is unknown.
     pub(super) fn before(&self, signal: SignalId, lo: u32, width: u32) -> Option<BigUint> {
         let whole = self.moments.as_ref()?.before.get(&signal)?;
         Some((whole >> lo) & ((BigUint::from(1u32) << width) - 1u32))
@@ -134,7 +135,7 @@ pub type BeatPlace = (u32, u32);
 /// # Errors
 /// If the header comment states that samples arrive in beats, but not the position of each element.
 fn stated_beats(rtl: &Rtl, widths: &[u32]) -> Result<Option<Vec<Option<BeatPlace>>>, String> {
-    /// Line before those of the elements.
+    /// Line before the lines of the elements.
     const ELEMENTS: &str = "elements: port bits";
     let Some(count) = stated(rtl, "inputs come in", &[]).filter(|&count| count > 1) else { return Ok(None) };
     let after = rtl.head.iter().skip_while(|line| !line.trim_start().starts_with(ELEMENTS)).skip(1);

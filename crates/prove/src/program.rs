@@ -1,9 +1,10 @@
-//! A program as a design, operation by operation as section 3 of the contract says it: the side of an optimised program
-//! in the proof that an optimisation kept the meaning.
+//! A program as a design, operation by operation as section 3 of `docs/alir.md` defines it. It represents an optimised
+//! program in the proof that optimisation preserved the semantics.
 //!
-//! Values are words in two's complement wide enough to be exact until the operation's own type cuts them. The signal of
-//! an operation is named after one of the program that it is compared with: one that showed the same, its low bits, or
-//! the distance to a constant, for some inputs. As everywhere a name is a hint that the proof checks.
+//! Values are words in two's complement, wide enough to be exact until the operation's own type truncates them. The
+//! signal of an operation is named after an operation of the program with which it is compared: one with the same
+//! samples, the same low bits, or a constant distance for some inputs. The proof checks each name, which is only a
+//! hint.
 
 use alir_core::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId, draw_inputs};
 use alir_core::num::{Kif, SplitMix, wrap};
@@ -14,12 +15,12 @@ use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Bits that many values have among their low bits by chance.
+/// Number of bits below which equal low bits of values are often a coincidence.
 const FEW_BITS: u32 = 3;
-/// Samples by which operations are recognised.
+/// Number of samples by which operations are recognised.
 const SAMPLES: usize = 48;
 
-/// An exact number: a word, how its top bit counts, and the binary point.
+/// Exact number: a word, its signedness, and the binary point.
 #[derive(Clone, Copy)]
 struct Fixed {
     word: NodeId,
@@ -34,8 +35,8 @@ struct Writer<'a> {
     done: Vec<Fixed>,
 }
 
-/// The program as a combinational design with the ports `model_inp` and `model_out`, its signals named after operations
-/// of `like`.
+/// Returns the program as a combinational design with the ports `model_inp` and `model_out`. Its signals are named
+/// after operations of `like`.
 pub fn rtl(model: &Model, like: &Model) -> Rtl {
     let mut w = Writer {
         model,
@@ -113,7 +114,7 @@ impl Writer<'_> {
         Fixed { word, signed: true, frac }
     }
 
-    /// Bits that hold the number with a sign.
+    /// Returns the number of bits of a number with a sign.
     fn signed_width(&self, x: Fixed) -> u32 {
         self.rtl.width(x.word) + u32::from(!x.signed)
     }
@@ -122,7 +123,7 @@ impl Writer<'_> {
         self.rtl.resize(x.word, width, x.signed)
     }
 
-    /// `align(v, frac, to)`.
+    /// Returns `align(v, frac, to)`.
     fn aligned(&mut self, x: Fixed, to: i64) -> Fixed {
         let width = self.rtl.width(x.word);
         if width == 0 || to == x.frac {
@@ -145,7 +146,7 @@ impl Writer<'_> {
         Fixed { word, signed: x.signed, frac: to }
     }
 
-    /// Aligned and wrapped to a type.
+    /// Aligns a number and wraps it to a type.
     fn cut(&mut self, x: Fixed, kif: Kif) -> Fixed {
         let moved = self.aligned(x, i64::from(kif.frac));
         let word = self.widened(moved, kif.width());
@@ -161,7 +162,7 @@ impl Writer<'_> {
         self.sum(&[(x, true)])
     }
 
-    /// The exact sum of terms, subtracted where marked.
+    /// Returns the exact sum of terms; `true` marks a subtracted term.
     fn sum(&mut self, terms: &[(Fixed, bool)]) -> Fixed {
         let frac = terms.iter().map(|x| x.0.frac).max().unwrap_or(0);
         let moved: Vec<(Fixed, bool)> = terms.iter().map(|&(x, minus)| (self.aligned(x, frac), minus)).collect();
@@ -179,7 +180,7 @@ impl Writer<'_> {
         Fixed { word: total, signed: true, frac }
     }
 
-    /// The bit that a choice looks at.
+    /// Returns the bit on which a choice depends.
     fn top_bit(&mut self, v: ValueId) -> NodeId {
         let word = self.done[v.index()].word;
         match self.rtl.width(word) {
@@ -188,7 +189,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The result before it is aligned and wrapped.
+    /// Returns the result before alignment and wrapping.
     fn operation(&mut self, id: ValueId) -> Fixed {
         let model = self.model;
         let kif = model.kif(id);
@@ -238,7 +239,7 @@ impl Writer<'_> {
                 let entries = &model.table(*table).entries;
                 let first = self.number(&base.to_big(), 0);
                 let code = Fixed { frac: 0, ..self.fixed(*x, 0) };
-                // The index with a sign: a negative one is beyond every table when read without.
+                // The index has a sign: a negative index, read as unsigned, is beyond every table.
                 let at = self.sum(&[(code, false), (first, true)]);
                 let width = self.rtl.width(at.word).max(usize::BITS - entries.len().leading_zeros() + 1);
                 let at = self.widened(at, width);
@@ -255,7 +256,7 @@ impl Writer<'_> {
                 let width = self.rtl.width(value.word);
                 let word = match op {
                     UnaryBits::Not => {
-                        // -a-1 of the number, or all bits turned over.
+                        // The value -a-1 of a signed number, or the complement of all bits.
                         let wide = if kif.signed { self.widened(value, self.signed_width(value)) } else { value.word };
                         return Fixed { word: self.rtl.not(wide), signed: kif.signed, ..value };
                     }
@@ -264,7 +265,7 @@ impl Writer<'_> {
                     UnaryBits::Any => self.rtl.reduce(Reduce::Any, value.word),
                     UnaryBits::All => self.rtl.reduce(Reduce::All, value.word),
                 };
-                // The code is 0 or 1 whatever the binary point.
+                // The raw integer value is 0 or 1 for any binary point.
                 Fixed { word, signed: false, frac: to }
             }
             Op::Binary { op, a, b, shift } => {
@@ -284,7 +285,7 @@ impl Writer<'_> {
     }
 }
 
-/// For each operation the name of its signal: after the operation of `like` that shows the same, if one does.
+/// Returns a signal name for each operation: that of the operation of `like` with the same samples, if there is one.
 fn names(model: &Model, like: &Model) -> Vec<String> {
     let mut rng = SplitMix::new(0x70_61_73_73);
     let (mut ours, mut theirs): (Vec<Vec<i128>>, Vec<Vec<i128>>) = (Vec::new(), Vec::new());
@@ -306,7 +307,7 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
             }
         }
     }
-    // By all bits, up to a power of two and the sign; then by low bits, at each width that is read; then by the
+    // Compares all bits, up to a power of two and the sign; then low bits, for each width that is read; then the
     // distance to a constant.
     let is_constant = |i: usize| matches!(like.nodes()[i].op, Op::Const { .. });
     let variable = || theirs.iter().enumerate().filter(|(i, _)| !is_constant(*i));
@@ -325,8 +326,8 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
     let mut out = Vec::with_capacity(ours.len());
     for (i, (codes, id)) in ours.iter().zip(model.ids()).enumerate() {
         let width = model.kif(id).width();
-        // Several values have equal samples, such as a number before and after its limits: take one with the same code
-        // and the same type, of these the next one that no signal is named after yet.
+        // Several values may have equal samples, such as a number before and after clamping. Prefers a value with the
+        // same raw integer value and type, and among these the next one without a signal name.
         let kif = model.kif(id);
         let near = |found: &Vec<u32>| {
             found.iter().copied().min_by_key(|&at| {
@@ -361,19 +362,19 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
     out
 }
 
-/// Returns the low 128 bits of a raw integer value: a name needs no more.
+/// Returns the low 128 bits of a raw integer value, which are sufficient for a hint.
 fn low_bits(code: &BigInt) -> i128 {
     code.to_i128().unwrap_or_else(|| (code & BigInt::from(u128::MAX)).to_u128().unwrap_or_default() as i128)
 }
 
-/// Returns the result of [`normal`] for the distances to the first code, unless these are merely those of a bit.
+/// Returns the result of [`normal`] for the distances to the first value; `None` if these are merely those of a bit.
 fn moved(codes: &[i128]) -> Option<Vec<i128>> {
     let (first, rest) = codes.split_first()?;
     let distances = normal(&rest.iter().map(|code| code.wrapping_sub(*first)).collect::<Vec<_>>());
     distances.iter().any(|d| d.unsigned_abs() > 1).then_some(distances)
 }
 
-/// Codes without the power of two that all of them share and with the first one positive.
+/// Returns the values without their common power of two, and with a positive first value.
 fn normal(codes: &[i128]) -> Vec<i128> {
     let shared = codes.iter().filter(|c| **c != 0).map(|c| c.trailing_zeros()).min().unwrap_or(0);
     let minus = codes.iter().find(|c| **c != 0).is_some_and(|c| *c < 0);
@@ -401,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_program_is_not_another_one() {
-        // The other's outputs have the same types, and something in it is read from elsewhere.
+        // The other program has outputs of the same types, but one of its operations has another operand.
         let mut differ = 0;
         for seed in 0..60 {
             let model = alir_testing::random::Recipe::seeded(alir_testing::random::Profile::TINY, 14, seed).build();

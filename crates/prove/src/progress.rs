@@ -1,14 +1,14 @@
-//! Progress of a proof, for display: figures next to the proof that nothing in it reads.
+//! Progress of a proof, for display; no result depends on it.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// Flags each of which ends a job.
+/// Cancellation flags; each of them ends a job.
 pub(super) type Flags = Vec<Arc<AtomicBool>>;
 
 thread_local! {
-    /// The flags that end what this thread proves.
+    /// Flags that end the proofs of this thread.
     static CANCEL: RefCell<Flags> = const { RefCell::new(Vec::new()) };
 }
 
@@ -16,15 +16,15 @@ thread_local! {
 #[derive(Clone, Copy, Debug)]
 pub struct Cancelled;
 
-/// Runs a job whose proofs end with a panic of [`Cancelled`] soon after the flag is set. Without a flag nothing depends
-/// on time.
+/// Runs a job whose proofs end with a panic of [`Cancelled`] soon after the flag is set. Without a flag no result
+/// depends on time.
 pub fn cancellable<T>(flag: Arc<AtomicBool>, job: impl FnOnce() -> T) -> T {
     cancellable_by(vec![flag], job)
 }
 
-/// Runs a job that each of several flags ends, besides those that end the job around it.
+/// Runs a job that each of several flags ends, in addition to the flags of the enclosing job.
 pub(super) fn cancellable_by<T>(flags: Flags, job: impl FnOnce() -> T) -> T {
-    /// Takes the flags away, however the job ends.
+    /// Guard that removes the flags when the job ends or panics.
     struct Reset(usize);
     impl Drop for Reset {
         fn drop(&mut self) {
@@ -39,7 +39,7 @@ pub(super) fn cancellable_by<T>(flags: Flags, job: impl FnOnce() -> T) -> T {
     job()
 }
 
-/// Returns the flags that end the job of this thread, for threads that do a part of it.
+/// Returns the flags that end the job of this thread, for threads that run a part of it.
 pub(super) fn flags() -> Flags {
     CANCEL.with_borrow(Flags::clone)
 }
@@ -49,7 +49,7 @@ pub(super) fn is_cancelled() -> bool {
     CANCEL.with_borrow(|cancel| cancel.iter().any(|flag| flag.load(Ordering::Relaxed)))
 }
 
-/// Ends a cancelled job.
+/// Panics with [`Cancelled`] if the thread's job is cancelled.
 pub(super) fn check_cancelled() {
     if is_cancelled() {
         std::panic::resume_unwind(Box::new(Cancelled));
@@ -59,8 +59,8 @@ pub(super) fn check_cancelled() {
 /// Environment variable that makes the prover print its methods on stderr: name, result, ticks and seconds.
 const TRACE: &str = "ALIR2HDL_TRACE_PROOF";
 
-/// Runs a method of a proof, and prints what it took if [`TRACE`] is set. `result` returns `true` if the method
-/// succeeded, and the ticks that it spent.
+/// Runs a method of a proof, and prints its result and cost if [`TRACE`] is set. `result` returns `true` if the method
+/// succeeded, and the ticks spent.
 pub(super) fn traced<T>(method: &str, result: impl Fn(&T) -> (bool, u64), run: impl FnOnce() -> T) -> T {
     if std::env::var_os(TRACE).is_none() {
         return run();
@@ -85,9 +85,9 @@ pub struct ProgressCounter {
 /// Progress of a proof.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Outputs that are compared.
+    /// Number of outputs to compare.
     pub outputs: usize,
-    /// Outputs that are proved.
+    /// Number of proved outputs.
     pub proved: usize,
     /// Budget of the run in ticks.
     pub work: u64,
@@ -106,12 +106,12 @@ impl ProgressCounter {
         }
     }
 
-    /// A run begins that may take `work` units.
+    /// Sets the budget of a run in ticks.
     pub(super) fn begin(&self, work: u64) {
         self.work.store(work, Ordering::Relaxed);
     }
 
-    /// So much was taken of it.
+    /// Sets the number of ticks spent.
     pub(super) fn spend(&self, spent: u64) {
         self.spent.store(spent, Ordering::Relaxed);
     }

@@ -1,11 +1,10 @@
 //! The schedule of a comparison: every method in turn, in rounds.
 //!
 //! The methods are structurally equal gates, forms with each set of rules, and gates with SAT. In each round every
-//! method starts from the beginning with a budget of units that is four times that of the round before; all methods of
-//! a round have the same budget. What a method proves about an output or a signal is kept and given to all others. The
-//! budgets depend only on the size of the model and the round, not on how much work is left, so that a larger limit
-//! never proves less. Within a method a question may take only a part of the budget: one hard cone does not starve the
-//! others.
+//! method starts from the beginning with four times the budget of the previous round; all methods of a round have the
+//! same budget. Facts that a method proves about an output or a signal are kept for all other methods. The budgets
+//! depend only on the size of the model and the round, not on the remaining budget, so that a larger limit never proves
+//! less. Within a method a query may take only a part of the budget: one hard cone does not starve the others.
 
 use super::bit_level::{self, ModelGates};
 use super::certify::GateContext;
@@ -22,29 +21,29 @@ use alir_core::ir::{Model, Op};
 use alir_hdl::Rtl;
 use std::cell::RefCell;
 
-/// Ticks that a method may take in the first round: a constant, and an amount for each operation of the model.
+/// Budget in ticks of a method in the first round: a constant, and an amount for each operation of the model.
 const CAP: (u64, u64) = (30_000_000, 10_000);
 /// Factor by which the budget grows from round to round.
 const GROWTH: u64 = 4;
-/// Most rounds; in the last one only the limits of single questions still bind.
+/// Largest number of rounds; in the last one only the limits of single queries apply.
 const ROUNDS: u32 = 7;
-/// Rounds before SAT is asked about whole outputs.
+/// Number of rounds before SAT queries about whole outputs.
 const WITHOUT_SAT: u32 = 1;
 
-/// Which methods are taken.
+/// Selection of the methods of a comparison.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Methods<'a> {
-    /// Over these gates, and nothing else.
+    /// If given, only these existing gates are used.
     pub(super) over: Option<&'a RefCell<GateContext>>,
-    /// With this RTL, and nothing else.
+    /// If given, only a comparison with this RTL is used.
     pub(super) hint: Option<&'a netlist::Hint<'a>>,
-    /// Gates alone.
+    /// `true` to use gates only, without forms.
     pub(super) gates_only: bool,
     /// `true` to restrict methods by forms to those with all rules.
     pub(super) all_rules: bool,
 }
 
-/// One design and what it is compared with.
+/// A model, the design compared with it, and the roles of its ports.
 type Pair<'a> = (&'a Model, &'a Rtl, &'a PortRoles);
 
 struct Rounds<'a, 'e> {
@@ -53,14 +52,14 @@ struct Rounds<'a, 'e> {
     rules: Vec<RuleSet>,
     /// `true` if the model multiplies variables.
     multiplies: bool,
-    /// The model's gates, once they were made.
+    /// Gates of the model, once they are built.
     gates: Option<ModelGates>,
     proved: Proved,
     report: &'e mut Report,
     e: &'e mut Engine,
 }
 
-/// Compares outputs, and the valid flag if there is one; the verdict is in the report.
+/// Compares the outputs, and the valid flag if there is one; the verdict is in the report.
 pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods<'_>, report: &mut Report, e: &mut Engine) {
     let rules = if methods.gates_only { Vec::new() } else { word_level::choose_rules(pair.0, methods.all_rules) };
     let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
@@ -94,7 +93,7 @@ impl Rounds<'_, '_> {
         }
         for round in 0..ROUNDS {
             let cap = cap.saturating_mul(GROWTH.saturating_pow(round));
-            // Products are hard for SAT and easy for forms: forms get another round first.
+            // Products are hard for SAT and easy for forms, so forms get another round first.
             let postponed = round == 0 && self.multiplies && !self.rules.is_empty();
             let limits = Limits { sat_steps: if postponed { 0 } else { self.e.limits.sat_steps }, ..self.e.limits };
             for rules in self.rules.clone() {
@@ -116,7 +115,7 @@ impl Rounds<'_, '_> {
         false
     }
 
-    /// Compares over gates that are there.
+    /// Compares with existing gates.
     fn over(&mut self, shared: &mut GateContext) -> bool {
         let (_, rtl, ports) = self.pair;
         let shown = text_gates::compare(shared, (rtl, ports), self.depths, self.e.left);
@@ -130,7 +129,7 @@ impl Rounds<'_, '_> {
         self.is_complete()
     }
 
-    /// Compares with RTL.
+    /// Compares with RTL that was proved before.
     fn by_hint(&mut self, hint: &netlist::Hint<'_>) -> bool {
         let shown = netlist::compare(hint, self.pair, self.depths, self.e);
         self.e.spend(shown.spent);
@@ -147,7 +146,7 @@ impl Rounds<'_, '_> {
         self.is_complete()
     }
 
-    /// Compares by gates, if the model's gates can be made at this cost.
+    /// Compares by gates, if the budget allows building the model's gates.
     fn by_gates(&mut self, cap: u64, limits: Limits) -> bool {
         if self.gates.is_none() {
             let most = super::blast::gates_at_most(self.pair.0);
@@ -165,7 +164,7 @@ impl Rounds<'_, '_> {
         decided
     }
 
-    /// Runs a method, which returns `true` if it refuted; returns `true` if the proof is decided.
+    /// Runs a method, which returns `true` if it refuted the equality; returns `true` if the proof is decided.
     fn traced(&mut self, method: &str, run: impl FnOnce(&mut Self) -> bool) -> bool {
         let before = self.e.spent;
         let result = |found: &(bool, u64)| *found;
@@ -180,7 +179,7 @@ impl Rounds<'_, '_> {
     }
 }
 
-/// The verdict that nothing was decided: what is open, and the first signal on the way that was not recognised.
+/// Sets the undecided verdict: the undecided outputs, the limit reached, and the first undecided operation.
 fn undecided((model, _, ports): Pair<'_>, proved: &Proved, report: &mut Report, e: &Engine) {
     let places = ports.outputs.iter().enumerate();
     let outputs: Vec<usize> =

@@ -14,54 +14,55 @@ use std::fmt::Write as _;
 pub enum Answer {
     /// No assignment of the leaves makes the goal true.
     Unsat,
-    /// This one does: values of the leaves, in their order.
+    /// Satisfying assignment: values of the leaves, in their order.
     Sat(Vec<bool>),
-    /// The limit was reached.
+    /// Undecided: the limit was reached.
     Limit,
 }
 
-/// A goal in conjunctive normal form: gates in order, leaves, and one literal that shall be true.
+/// Satisfiability problem over a cone of a graph: gates, leaves, and pairs of literals.
 pub struct Problem<'a> {
     /// The graph.
     pub aig: &'a Aig,
     /// AND nodes of the cone with their fanins, in topological order.
     pub gates: &'a [(u32, Lit, Lit)],
-    /// Nodes that are free.
+    /// Nodes that are free variables.
     pub leaves: &'a [u32],
-    /// Pairs of literals, one of which shall differ.
+    /// Pairs of literals; the goal is that the literals of at least one pair differ.
     pub differ: &'a [(Lit, Lit)],
 }
 
-/// A way to decide a [`Problem`].
+/// Method that decides a [`Problem`].
 pub trait Solver {
-    /// Decides it within `steps` steps, and takes those that it needed from them.
+    /// Decides a problem within `steps` steps, and subtracts the steps used.
     fn solve(&mut self, problem: &Problem<'_>, steps: &mut u64) -> Answer;
 
-    /// The DRAT proof of the last answer, if it was [`Answer::Unsat`] and this solver keeps proofs.
+    /// Returns the DRAT proof of the last answer if it was [`Answer::Unsat`] and this solver keeps proofs; otherwise
+    /// `None`.
     fn take_proof(&mut self) -> Option<Vec<u8>> {
         None
     }
 }
 
-/// Constructor of SAT solvers, which several threads use.
+/// Constructor of SAT solvers, callable from several threads.
 pub type Solvers<'a> = &'a (dyn Fn() -> Box<dyn Solver> + Sync);
 
-/// The embedded solver, in pure Rust.
+/// Embedded solver, written in Rust.
 #[derive(Debug, Default)]
 pub struct Embedded;
 
-/// The embedded solver with a proof of what it finds impossible: each clause that it learns, in the text form of DRAT
-/// (Wetzler, Heule, Hunt, "DRAT-trim", SAT 2014) over the variables of [`Problem::dimacs`].
+/// Embedded solver that records a proof of unsatisfiability: each learnt clause, in the text format of DRAT (Wetzler,
+/// Heule, Hunt, "DRAT-trim", SAT 2014) over the variables of [`Problem::dimacs`].
 #[derive(Debug, Default)]
 pub struct Proving {
     proof: Option<Vec<u8>>,
 }
 
-/// Bytes of a proof beyond which it is dropped.
+/// Largest proof in bytes; a longer one is dropped.
 const MAX_PROOF: usize = 1 << 28;
 
 impl Problem<'_> {
-    /// The clauses in the DIMACS form, variables counted from 1 in the order of [`clauses`].
+    /// Returns the clauses in DIMACS format, with variables from 1 in the order of [`clauses`].
     pub fn dimacs(&self) -> Vec<u8> {
         let (clauses, _) = clauses(self);
         let variables = clauses.iter().flatten().map(|l| l.0 + 1).max().unwrap_or(0);
@@ -75,7 +76,7 @@ impl Problem<'_> {
         out.into_bytes()
     }
 
-    /// The goal as a graph of its own with one output, which is 1 where the goal is reached.
+    /// Returns the problem as a separate graph with one output, which is 1 if the literals of a pair differ.
     pub fn miter(&self) -> Aig {
         let mut out = Aig::new();
         let mut map: FxHashMap<u32, Lit> = FxHashMap::from_iter([(0, Lit::FALSE)]);
@@ -102,10 +103,10 @@ impl Problem<'_> {
     }
 }
 
-/// A clause: variables, and whether each is positive.
+/// A clause: variables, each with `true` if it is positive.
 pub type Disjunction = Vec<(u32, bool)>;
 
-/// The clauses of a problem over variables 0.., and the variable of each node.
+/// Returns the clauses of a problem over variables from 0, and the variable of each node.
 pub fn clauses(problem: &Problem<'_>) -> (Vec<Disjunction>, FxHashMap<u32, u32>) {
     let mut var: FxHashMap<u32, u32> = FxHashMap::default();
     let mut out: Vec<Vec<(u32, bool)>> = Vec::new();
@@ -152,7 +153,7 @@ impl Solver for Embedded {
 impl Solver for Proving {
     fn solve(&mut self, problem: &Problem<'_>, steps: &mut u64) -> Answer {
         let (answer, proof) = decide(problem, steps, Watch { proof: Some(Vec::new()), ..Watch::default() });
-        // The solver ends at a conflict without decisions; the empty clause follows.
+        // The solver ends at a conflict without decisions, from which the empty clause follows.
         self.proof = proof.filter(|_| answer == Answer::Unsat).map(|mut p| {
             p.extend_from_slice(b"0\n");
             p
@@ -165,8 +166,8 @@ impl Solver for Proving {
     }
 }
 
-/// Returns `Some` if these clauses are found contradictory within `steps` steps, which are reduced by the steps used;
-/// inside is the proof, if the watch keeps it. Literals are variables from 1, negative for the complement.
+/// Returns `Some` if these clauses are proved unsatisfiable within `steps` steps, and subtracts the steps used. The
+/// inner value is the proof, if the watch records it. Literals are variables from 1, negative for the complement.
 fn contradict(clauses: &[Vec<i32>], steps: &mut u64, watch: Watch) -> Option<Option<Vec<u8>>> {
     let mut solver = rustsat_batsat::Solver::<Watch>::default();
     *solver.batsat_mut().cb_mut() = watch;
@@ -180,17 +181,17 @@ fn contradict(clauses: &[Vec<i32>], steps: &mut u64, watch: Watch) -> Option<Opt
     matches!(result, Ok(SolverResult::Unsat)).then(|| solver.batsat_mut().cb_mut().proof.take())
 }
 
-/// Returns `true` if clauses contradict one another, like [`refutation`] without a proof.
+/// Returns `true` if clauses are proved unsatisfiable, like [`refutation`] without a proof.
 pub fn is_refuted(clauses: &[Vec<i32>], steps: &mut u64) -> bool {
     contradict(clauses, steps, Watch::default()).is_some()
 }
 
-/// Returns clauses that follow one after another from these by unit propagation, the last one empty: if these are found
-/// contradictory within `steps` steps, which are reduced by the steps used. Literals are variables from 1, negative for
-/// the complement.
+/// Returns lemmas that follow from these clauses one after another by unit propagation; the last one is empty. Returns
+/// `None` if the clauses are not proved unsatisfiable within `steps` steps. The steps used are subtracted. Literals are
+/// variables from 1, negative for the complement.
 pub fn refutation(clauses: &[Vec<i32>], steps: &mut u64) -> Option<Vec<Lemma>> {
     let proof = contradict(clauses, steps, Watch { proof: Some(Vec::new()), ..Watch::default() })??;
-    // Clauses that the solver forgets do no harm.
+    // Deletions of clauses can be ignored.
     let lines = std::str::from_utf8(&proof).ok()?.lines().filter(|line| !line.starts_with('d'));
     let numbers = |line: &str| -> Vec<i32> {
         line.split_ascii_whitespace().filter_map(|word| word.parse::<i32>().ok()).filter(|&l| l != 0).collect()
@@ -230,9 +231,9 @@ fn decide(problem: &Problem<'_>, steps: &mut u64, watch: Watch) -> (Answer, Opti
 
 /// Callbacks and counters of a running solver.
 struct Watch {
-    /// Questions about the budget that are left, a deterministic measure of work.
+    /// Remaining number of budget queries by the solver, a deterministic measure of work.
     left: Cell<u64>,
-    /// The proof, if it is kept.
+    /// Recorded proof; `None` if no proof is recorded.
     proof: Option<Vec<u8>>,
 }
 
@@ -243,8 +244,8 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Keeps a learnt clause. Deletions are not recorded: the solver shortens clauses without notice, so a checker
-    /// might not find the deleted clause, and a proof without deletions is valid.
+    /// Records a learnt clause. Deletions are not recorded: the solver shortens clauses without a callback, so a
+    /// checker might not find the deleted clause, and a proof without deletions is valid.
     fn learnt(&mut self, clause: &[batsat::Lit]) {
         let Some(proof) = self.proof.as_mut() else { return };
         for lit in clause {
@@ -295,8 +296,8 @@ mod tests {
         assert!(values[2], "they differ where c is set");
     }
 
-    /// Checks a proof by unit propagation alone (each learnt clause must be a unit consequence): a checker that shares
-    /// nothing with the solver, slow and plain.
+    /// Checks a proof by unit propagation alone (each learnt clause must follow by unit propagation). This simple, slow
+    /// checker shares no code with the solver.
     fn refutes(dimacs: &str, proof: &str) -> bool {
         let numbers = |line: &str| -> Vec<i32> {
             line.split_whitespace().filter_map(|n| n.parse().ok()).filter(|&n| n != 0).collect()
@@ -339,7 +340,7 @@ mod tests {
         let x: Vec<Lit> = (0..6).map(|_| w.aig.input("")).collect();
         let wide = |part: &[Lit]| resize(part, false, 5);
         let (a, b, c) = (wide(&x[..2]), wide(&x[2..4]), wide(&x[4..]));
-        // The law of distribution, of which gates know nothing.
+        // The distributive law, which structural hashing cannot prove.
         let sum = w.add(&b, &c, Lit::FALSE, false);
         let left = w.mul((&a, false), (&sum, false), 5);
         let (ab, ac) = (w.mul((&a, false), (&b, false), 5), w.mul((&a, false), (&c, false), 5));
@@ -359,7 +360,7 @@ mod tests {
         assert!(matches!(solver.solve(&other, &mut { u64::MAX }), Answer::Sat(_)));
         assert_eq!(solver.take_proof(), None);
         assert!(!refutes(&String::from_utf8(other.dimacs()).unwrap(), &proof));
-        // A graph of the same, for those who want gates.
+        // The same problem as a graph.
         let miter = Problem { differ: &differ, ..other }.miter();
         assert_eq!((miter.inputs().len(), miter.outputs().len()), (6, 1));
     }

@@ -1,12 +1,12 @@
 //! A pass-by-pass proof: from the model over intermediate programs to the RTL.
 //!
-//! Optimisation makes one change after another. A direct comparison of the result is hard; one change is easy to prove.
-//! So a caller that has the intermediate programs provides them ([`Steps`]): each is proved equal to the one before it,
-//! the RTL equal to the last. Equality for every input is transitive, so the programs need not be trusted: unequal ones
-//! make this proof fail, and never prove anything.
+//! Optimisation applies one change after another. A direct comparison of the result is hard, but one change is easy to
+//! prove. So a caller that has the intermediate programs provides them ([`Steps`]): each program is proved equal to the
+//! previous one, and the RTL equal to the last. Equality for every input is transitive, so the programs need not be
+//! trusted: wrong programs make this proof fail, and never prove anything.
 //!
-//! The RTL is compared over the gates of the last program first, without intermediate programs over those of the model:
-//! a linear pass that decides nearly all generated RTL. Other methods follow for the rest.
+//! RTL with intermediate programs is first compared over the gates of the last program, RTL without such programs over
+//! the gates of the model: a linear pass that decides nearly all generated RTL. Other methods decide the rest.
 
 use super::certify::{self, GateContext};
 use super::chain::{Chain, StepResult};
@@ -21,50 +21,49 @@ use alir_interp::{LookupMiss, golden};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// Budget in ticks for the RTL without intermediate programs, before these are used: a constant, and an amount for each
-/// operation of the model. Half of the RTL files of networks are proved with less at -O2, nearly all at -O1; of the
-/// others (`models/nets`, -O2) two and a half times as much proves none more, and costs up to a second.
+/// Budget in ticks for a direct proof, before the intermediate programs are used: a constant, and an amount for each
+/// operation of the model. Half of the RTL files of networks are proved with less at -O2, nearly all at -O1. Of the
+/// other files (`models/nets`, -O2), two and a half times this budget proves none more, and costs up to a second.
 const DIRECT_BUDGET: (u64, u64) = (25_000_000, 6_000);
-/// Divisor of this budget for RTL with an initiation interval above one.
+/// Divisor of [`DIRECT_BUDGET`] for RTL with an initiation interval above one.
 const MULTIPLEXED_DIVISOR: u64 = 8;
 /// Budget in ticks for one step, and for the RTL against the last program.
 const STEP_BUDGET: (u64, u64) = (600_000_000, 60_000);
 
-/// Budgets in ticks for a step value by value, and over the gates of both programs, before the other method is tried.
-/// The first proves nearly all passes of networks; passes that remove bits by ranges of sums of thousands of
-/// values need the second.
+/// Budgets in ticks for one step: value by value, and over the gates of both programs, before the other method is
+/// tried. The first method proves nearly all passes of networks; passes that remove bits by ranges of sums of thousands
+/// of values need the second.
 const STEP_VALUES_BUDGET: (u64, u64) = (300_000_000, 20_000);
 const STEP_GATES_BUDGET: (u64, u64) = (50_000_000, 15_000);
 
-/// Budgets in ticks for RTL over the gates of a program, before the remaining methods, and after a first part of their
-/// budget: tables that stand for logic need the second.
+/// Budgets in ticks for RTL over the gates of a program: before the other methods, and after a first part of their
+/// budget. RTL with tables that replace logic needs the second budget.
 const GATES_BUDGET: (u64, u64) = (2_000_000, 10_000);
 const GATES_RETRY_BUDGET: (u64, u64) = (40_000_000, 60_000);
-/// Budget in ticks for RTL with an initiation interval above one over the gates of all programs, where it hardly ever
-/// succeeds.
+/// Budget in ticks for RTL with an initiation interval above one over the gates of all programs; this method seldom
+/// succeeds for such RTL.
 const GATES_MULTIPLEXED_BUDGET: (u64, u64) = (2_000_000, 1_000);
 /// First part of the budget in ticks for a comparison with named signals.
 const NAMED_SIGNALS_BUDGET: (u64, u64) = (30_000_000, 10_000);
-/// Largest upper bound of the number of gates of a program whose gates are built: the checker's limit would end a
-/// larger one after most of the work.
+/// Largest upper bound of the number of gates of a program whose gates are built. For larger programs the checker's
+/// limit would end the construction after most of the work.
 const MAX_GATES: u64 = 24_000_000;
 
-/// Intermediate programs between the model and an RTL file, in order, and the values of the last one that the RTL's
-/// signals are named after. Nothing of it is trusted.
+/// Intermediate programs between the model and an RTL file, in order, and the values of the last program that the RTL's
+/// signals are named after. The proof trusts none of these data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Steps {
-    /// The programs, the last one with each operation that the RTL computes.
+    /// Intermediate programs; the last one has each operation that the RTL computes.
     pub programs: Vec<Model>,
-    /// Value indices of the last program by signal name in lower case. A signal may have such a name followed by an
-    /// underscore and more: a register of it, or a part.
+    /// Value indices of the last program by signal name in lower case. A register or a part of such a signal has the
+    /// name followed by an underscore and a suffix.
     pub names: FxHashMap<String, u32>,
     /// `true` if the caller has already proved that the last program equals the model.
     pub are_proved: bool,
 }
 
 impl Steps {
-    /// Returns a copy of a design with its signals named as in RTL that is generated from the last program without
-    /// optimisation.
+    /// Returns a copy of a design with the signal names of unoptimised RTL that is generated from the last program.
     fn renamed(&self, rtl: &Rtl) -> Rtl {
         rtl.renamed(|name| {
             let Some((operation, suffix)) = operation_in_name(name) else { return format!("other_{name}") };
@@ -93,7 +92,7 @@ impl Steps {
     }
 }
 
-/// Remaining and spent budget of a run, and its counts.
+/// Remaining and spent ticks of a run, and the number of bits proved by each method.
 struct Budget {
     left: u64,
     spent: u64,
@@ -113,11 +112,11 @@ impl Budget {
     }
 }
 
-/// Proves or refutes that `rtl` computes `model`. The methods in order, of which the first that decides ends the proof:
-/// the gates of the last intermediate program ([`GATES_BUDGET`]); its named signals, while other threads prove the
-/// intermediate programs; a direct comparison with a first part of the budget ([`DIRECT_BUDGET`]); the intermediate
-/// programs one after another; a direct comparison with the remaining budget. The reference interpreter of the model
-/// confirms a difference, whichever program it was found with.
+/// Proves or refutes that `rtl` computes `model`. The methods run in this order until one decides: the gates of the
+/// last intermediate program ([`GATES_BUDGET`]); its named signals, while other threads prove the intermediate
+/// programs; a direct comparison with a first part of the budget ([`DIRECT_BUDGET`]); the intermediate programs one
+/// after another; a direct comparison with the remaining budget. The reference interpreter of the model confirms each
+/// difference, regardless of the program in which it was found.
 pub fn prove(
     model: &Model,
     rtl: &Rtl,
@@ -133,7 +132,7 @@ pub fn prove(
     let mut budget = Budget { left: work, spent: 0, counts: Counts::default() };
     let build = || steps.and_then(|steps| steps()).filter(|steps| steps.has_intermediate_programs(model));
     let part = Request { work: Some(amount(STEP_BUDGET, model)), progress: None, ..request.clone() };
-    // Time-multiplexed and bit-serial hardware does not follow its program value by value.
+    // The signals of time-multiplexed and bit-serial hardware do not match the program value by value.
     let is_pipeline = !repeats && !request.gates_only;
     let mut usable = if is_pipeline { build() } else { None };
     let mut over_last = OverLast::default();
@@ -149,7 +148,8 @@ pub fn prove(
             found
         };
         over_last = match steps.filter(|steps| !steps.are_proved) {
-            // Nearly always the RTL is proved so, and then all steps are needed: they are proved at the same time.
+            // This method nearly always proves the RTL, and then needs all steps, so the steps are proved at the same
+            // time.
             Some(steps) => {
                 let first = || {
                     let found = by_last();
@@ -165,7 +165,7 @@ pub fn prove(
     let mut questions = Vec::new();
     if !over_last.is_proved() {
         let has_programs = usable.is_some() || (!is_pipeline && steps.is_some());
-        // A direct proof of time-multiplexed hardware succeeds at once or hardly ever.
+        // A direct proof of time-multiplexed hardware succeeds early or almost never.
         let directly = amount(DIRECT_BUDGET, model) / if repeats { MULTIPLEXED_DIVISOR } else { 1 };
         let directly = if has_programs { directly.min(budget.left) } else { budget.left };
         let direct = Request { work: Some(directly), ..request.clone() };
@@ -203,8 +203,8 @@ pub fn prove(
     (report, engine)
 }
 
-/// The RTL compared with the last program: the gates of that program, a proof over them or the result of the other
-/// methods, and the results of all steps up to it if they are known.
+/// Comparison of the RTL with the last program: the gates of that program, the result of a proof, and the results of
+/// all steps up to the program if they are known.
 #[derive(Default)]
 struct OverLast {
     gates: Option<RefCell<GateContext>>,
@@ -242,13 +242,13 @@ fn is_repeated(rtl: &Rtl) -> bool {
     matches!(phases::stated_interval(rtl), Some(2..))
 }
 
-/// Returns the ticks of a part of a proof that remain.
+/// Returns the remaining ticks for a part of a proof.
 fn within(budget: &Budget, part: &Request) -> u64 {
     part.work.unwrap_or(u64::MAX).min(budget.left)
 }
 
-/// Compares RTL with the last of some programs, by all other methods and over its gates in turn: first with a small
-/// budget, then with all that remains.
+/// Compares RTL with the last program, by all other methods and over its gates in turn: first with a small budget, then
+/// with the remaining budget.
 fn by_names_or_gates(
     program: &Model,
     rtl: &Rtl,
@@ -271,7 +271,7 @@ fn by_names_or_gates(
     if is_open(&found) { compare(u64::MAX, u64::MAX) } else { found }
 }
 
-/// Compares RTL with the last of some programs by all methods but its gates, with signals named after its values.
+/// Compares RTL with the last program by all methods except its gates, with signals named after its values.
 fn by_last_program(
     program: &Model,
     rtl: &Rtl,
@@ -307,7 +307,7 @@ fn prove_over_gates(
 }
 
 /// Proves RTL with an initiation interval above one over existing gates, as the checker does: all signals cycle by
-/// cycle from a sample on, not back from the outputs.
+/// cycle from a sample on, instead of back from the outputs.
 fn prove_by_cycles(
     shared: &RefCell<GateContext>,
     (mut report, engine): (Report, Engine),
@@ -330,13 +330,13 @@ fn prove_by_cycles(
     Some((report, engine))
 }
 
-/// Ticks for a program.
+/// Returns a budget for a program in ticks.
 fn amount((constant, each): (u64, u64), program: &Model) -> u64 {
     constant + each * program.nodes().len() as u64
 }
 
-/// Returns `true` if a program is proved equal to the one before it: value by value, over the gates of both, or as
-/// whole programs; with small budgets first, then with all that remains.
+/// Returns `true` if a program is proved equal to the previous one: value by value, over the gates of both, or as whole
+/// programs. Each method has a small budget first, then the remaining budget.
 fn is_next(
     before: &Model,
     program: &Model,
@@ -373,7 +373,7 @@ fn is_next(
         || gates(u64::MAX, budget)
 }
 
-/// Proves each of some programs equal to the one before it, the first to the model, while this thread does `first`; see
+/// Proves each program equal to the previous one, and the first one to the model, while this thread runs `first`; see
 /// [`Chain::prove`].
 fn proved_chain<T>(
     (model, programs): (&Model, &[Model]),
@@ -382,7 +382,7 @@ fn proved_chain<T>(
     solver: Solvers<'_>,
     first: impl FnOnce() -> (bool, T),
 ) -> (T, Option<StepResult>) {
-    // Programs compute words, for any timing of the RTL.
+    // Programs are compared as combinational functions, for any timing of the RTL.
     let combinational = Request {
         latency: Some(0),
         interval: None,
@@ -414,8 +414,8 @@ fn by_steps(
     let last = steps.programs.last()?;
     let count = steps.programs.len();
     let repeats = is_repeated(rtl);
-    // Proves the last program equal to the model over the gates of all programs; and the RTL over these gates, which
-    // are the model's.
+    // Proves the last program equal to the model over the gates of all programs, then the RTL over these gates, which
+    // include the model's.
     let of_all = |budget: &mut Budget| {
         let (is_shown, shared, spent) = traced(
             "over the gates of all",
@@ -439,9 +439,9 @@ fn by_steps(
         });
         Some(found)
     };
-    // The programs of time-multiplexed hardware differ by much, and so does the RTL from the last one: use the gates
-    // that all of them share first. The programs of passes are compared faster one by one; use the gates of all only if
-    // one of these steps is undecided. Bit-serial designs have no values to follow.
+    // In time-multiplexed hardware consecutive programs differ much, and the RTL differs much from the last program, so
+    // the gates shared by all programs are used first. The programs of passes are compared faster one by one; the gates
+    // of all are used only if a step is undecided. Bit-serial designs have no matching values.
     let mut shared = (repeats && !part.gates_only).then(|| of_all(budget));
     if let Some((_, shared)) = &shared
         && let Some(found) = over_all(shared, budget)
@@ -453,7 +453,7 @@ fn by_steps(
         over_last.found.unwrap_or_else(|| by_last_program(last, rtl, steps, part, solver, budget));
     match &mut report.verdict {
         Verdict::Proved => {}
-        // The RTL differs from the last program: from the model as well, if the model confirms it.
+        // A difference from the last program is reported if the model's output differs too.
         Verdict::Differs { counterexample: Some(c), reason } => {
             let expected = golden(model, &c.inputs, LookupMiss::Zero).ok()?.swap_remove(c.output);
             if expected == c.found {
@@ -464,14 +464,14 @@ fn by_steps(
             if names_values {
                 *reason = c.reason();
             }
-            // It is one of the last program.
+            // The operation belongs to the last program.
             c.first_operation = None;
             return Some((report, engine));
         }
         Verdict::Unknown { .. } if shared.is_none() && !steps.are_proved => {
             return over_all(&of_all(budget).1, budget);
         }
-        // What is wrong with ports, registers or control is the same whatever the program.
+        // An error in ports, registers or control is independent of the program.
         Verdict::Differs { counterexample: None, .. } | Verdict::Unknown { .. } => return None,
     }
     if !steps.are_proved {
@@ -547,8 +547,8 @@ mod tests {
         assert!(proved >= 35, "only {proved} of 40");
     }
 
-    /// A program in the chain, or the RTL, is another one: there is no proof unless it computes the same, and any
-    /// difference is confirmed by the reference interpreter.
+    /// A program in the chain, or the RTL, is replaced. There is no proof unless it computes the same function, and the
+    /// reference interpreter confirms any difference.
     #[test]
     fn a_wrong_program_between_proves_nothing() {
         let (mut refused, mut differ) = (0, 0);

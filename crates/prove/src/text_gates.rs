@@ -1,8 +1,8 @@
-//! A design over the checker's gates: each signal over those of a program, and of everything that was compared with it.
+//! Comparison of a design over the checker's gates, which a program and all sides compared with it share.
 //!
-//! Here values of a program that are the same sum are the same gates, for any order of addition in the RTL; and a bit
-//! that the RTL computes in another way is searched among those with the same samples, as for a certificate. The design
-//! itself is read by our own front end.
+//! In these gates, values of a program that are equal sums are the same gates, for any order of addition in the RTL. A
+//! bit that the RTL computes in another way is searched among gates with the same samples, as for a certificate. The
+//! design itself is parsed by our own front end.
 
 use super::certify::GateContext;
 use super::engine::GATE;
@@ -15,12 +15,12 @@ use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Bits of an address whose table is made gates.
+/// Largest number of address bits of a table that is expanded to gates.
 const MOST_ADDRESS: usize = 16;
 
 /// Proved parts of a design.
 pub(super) struct Shown {
-    /// Outputs that are the program's.
+    /// Outputs that are proved equal to those of the program.
     pub(super) outputs: FxHashSet<usize>,
     /// `true` if the valid flag is proved.
     pub(super) valid: bool,
@@ -28,7 +28,7 @@ pub(super) struct Shown {
     pub(super) spent: u64,
 }
 
-/// Finds the outputs of a design that are proved to be those of the first program, within about `most` ticks.
+/// Compares the outputs of a design with those of the first program, within about `most` ticks.
 pub(super) fn compare(
     shared: &mut GateContext,
     (rtl, ports): (&Rtl, &PortRoles),
@@ -63,7 +63,7 @@ pub(super) fn compare(
         }
     }
     let spent = shared.spent() + GATE * (shared.graph().count() - made) as u64;
-    // Beyond the limit gates are not what they should be.
+    // Beyond the size limit of the graph, gates are not valid.
     if shared.graph().is_full {
         return Shown { outputs: FxHashSet::default(), valid: false, spent };
     }
@@ -77,7 +77,7 @@ struct TextGates<'a> {
     ports: &'a PortRoles,
     latency: u32,
     controls: ControlValues,
-    /// Bits of ports at moments.
+    /// Bits of ports in each cycle.
     pins: FxHashMap<(SignalId, u32), Vec<Lit>>,
 }
 
@@ -134,7 +134,7 @@ impl Domain for TextGates<'_> {
             Binary::Add => words::add(self.g(), a, b, Lit::FALSE),
             Binary::Sub => words::subtract(self.g(), a, b),
             Binary::Mul => words::multiply(self.g(), a, b),
-            // No program divides.
+            // No program has a division.
             Binary::Div | Binary::Rem => return Err(Fault::Overflow),
         }
         .into())
@@ -183,7 +183,7 @@ impl Domain for TextGates<'_> {
         missing: &Arc<[Lit]>,
         width: u32,
     ) -> WordResult<Self> {
-        // High bits of an address that are always 0 are none.
+        // High address bits that are always 0 are dropped.
         let used = addr.0.iter().rposition(|&bit| bit != Lit::FALSE).map_or(0, |last| last + 1);
         let (address, is_full) = (&addr.0[..used], entries.len() >> used.min(63) > 0);
         let is_constant = missing.iter().all(|bit| bit.node() == 0);
@@ -207,7 +207,7 @@ impl Domain for TextGates<'_> {
         }
         let width = self.rtl.signal(signal).width;
         if !self.pins.contains_key(&(signal, k)) {
-            // The flag of another sample is not that of this one; of its values nothing has to be known.
+            // The valid flag in other cycles belongs to other samples, and may have any value.
             let is_flag = self.ports.valid.is_some_and(|(valid_in, _)| valid_in == signal);
             let mut word =
                 if is_flag { vec![self.g().input(); width as usize] } else { vec![Lit::UNKNOWN; width as usize] };

@@ -13,9 +13,9 @@ use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Domain of words: gates, or forms.
+/// Representation of words: gates, or forms.
 pub trait Domain {
-    /// A word, cheap to copy.
+    /// Type of a word, cheap to clone.
     type Word: Clone;
 
     /// Returns the value of a one-bit word if it is constant.
@@ -41,7 +41,7 @@ pub trait Domain {
     fn compare(&mut self, op: Compare, a: &Self::Word, b: &Self::Word, width: u32) -> WordResult<Self>;
     /// Returns the reduction of an operand of `width` bits.
     fn reduce(&mut self, op: Reduce, x: &Self::Word, width: u32) -> WordResult<Self>;
-    /// `x` of `width` bits, shifted by a word of `by_width` bits.
+    /// Returns `x` of `width` bits, shifted by a word of `by_width` bits.
     fn shift(&mut self, op: Shift, x: &Self::Word, by: (&Self::Word, u32), width: u32) -> WordResult<Self>;
     /// Returns an entry of `width` bits of a table.
     fn table(
@@ -61,7 +61,7 @@ pub trait Domain {
     fn before(&mut self, _signal: SignalId, _lo: u32, width: u32) -> WordResult<Self> {
         self.unknown(width)
     }
-    /// Returns the word of a signal that is known without its operands.
+    /// Returns the word of a signal that is known without its operands; `None` for other signals.
     fn known(&mut self, _signal: SignalId, _k: u32) -> Option<WordResult<Self>> {
         None
     }
@@ -84,11 +84,11 @@ pub enum Fault {
 /// The unrolling of one design.
 pub struct Unroll<'a, W> {
     rtl: &'a Rtl,
-    /// Registers are followed this far back.
+    /// Largest number of cycles back for which registers are followed.
     pub max_k: u32,
     /// `true` if registers are leaves with an undefined state, which [`Domain::signal`] may replace.
     pub registers_are_leaves: bool,
-    /// For each expression: the moment it was first computed for, and its word then.
+    /// For each expression: the first cycle `k` for which it was computed, and its word in that cycle.
     first: Vec<Option<(u32, W)>>,
     more: FxHashMap<(NodeId, u32), W>,
     /// Expressions with an entry in `first`.
@@ -107,7 +107,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
         Unroll { rtl, max_k, registers_are_leaves: false, first, more: FxHashMap::default(), computed: Vec::new() }
     }
 
-    /// Forgets all words, in time proportional to their number.
+    /// Removes all computed words, in time proportional to their number.
     pub fn clear(&mut self) {
         self.computed.drain(..).for_each(|node| self.first[node.0 as usize] = None);
         self.more.clear();
@@ -136,7 +136,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
     /// # Errors
     /// [`Fault::Loop`] for a combinational loop; the errors of the domain.
     pub fn word<D: Domain<Word = W>>(&mut self, d: &mut D, root: NodeId, k: u32) -> Result<W, Fault> {
-        // Entered nodes are on the path from the root; meeting one again is a loop.
+        // Entered nodes are on the path from the root; entering one again means a loop.
         let mut entered: rustc_hash::FxHashSet<(NodeId, u32)> = Default::default();
         let mut stack = vec![(root, k)];
         while let Some(&(node, k)) = stack.last() {
@@ -165,7 +165,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
         self.known(root, k).cloned().ok_or(Fault::Overflow)
     }
 
-    /// Returns a signal on the path, to name a loop.
+    /// Returns a signal on the path, for the error message about a loop.
     fn signal_of(&self, stack: &[(NodeId, u32)], at: (NodeId, u32)) -> SignalId {
         let named = std::iter::once(&at).chain(stack.iter().rev()).find_map(|(n, _)| match self.rtl.expr(*n) {
             Expr::Signal(s) => Some(*s),
@@ -207,8 +207,8 @@ impl<'a, W: Clone> Unroll<'a, W> {
             };
             return d.mux(c, yes, no, width).map(Next::Ready);
         }
-        // So does a bit that is 0 in a conjunction, and one that is 1 in a disjunction: this is how bits chosen by
-        // phase block earlier values.
+        // A 0 in a conjunction of bits and a 1 in a disjunction also make the other operand irrelevant; in this way
+        // conditions on the phase block earlier values.
         if let Expr::Binary(op @ (Binary::And | Binary::Or), a, b) = expr
             && width == 1
         {
@@ -220,7 +220,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
                     return Ok(Next::Ready(word.clone()));
                 }
             }
-            // Words that are known already come first.
+            // Known words are tried first.
             for n in [a, b] {
                 if self.known(*n, k).is_none() && self.is_given(d, *n, k) {
                     return Ok(Next::Needs(vec![(*n, k)]));
@@ -266,7 +266,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
     /// Concatenates parts. A part with copies of its own top bit above it is a sign extension.
     fn concat<D: Domain<Word = W>>(&self, d: &mut D, parts: &[NodeId], k: u32) -> WordResult<D> {
         let rtl = self.rtl;
-        // The vector and the highest bit of it that a part shows.
+        // The vector from which a part is taken, and the bit after the part's highest one.
         let top = |n: NodeId| match rtl.expr(n) {
             Expr::Slice { x, lo } => (*x, lo + rtl.width(n)),
             _ => (n, rtl.width(n)),
@@ -321,7 +321,8 @@ impl<'a, W: Clone> Unroll<'a, W> {
         }
         for register in &signal.registers {
             let width = self.rtl.width(register.next);
-            // The strongest reset that is known to hold, or none of them, decides; mixtures become muxes.
+            // The reset of highest priority that is certainly active decides; resets that may be active become
+            // multiplexers.
             let mut held: Vec<(&W, NodeId)> = Vec::new();
             let (mut open, mut certain) = (false, false);
             for &(cond, value) in &register.resets {
@@ -377,7 +378,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
         if !missing.is_empty() {
             return Ok(Next::Needs(missing));
         }
-        // Bits without driver keep their initial value; the readers refuse those that have none and are read.
+        // Bits without a driver keep their initial value; the front ends reject bits that are read and have neither.
         pieces.sort_by_key(|p| p.0);
         let init = signal.init.and_then(|n| self.rtl.as_const(n));
         let mut words: Vec<(W, u32)> = Vec::with_capacity(pieces.len());
@@ -409,7 +410,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
     }
 }
 
-/// Decisions of the caller of an unrolling to gates.
+/// Callbacks that define the leaves of an unrolling to gates.
 pub trait Leaves {
     /// Returns the bits of an input port.
     fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit>;
@@ -421,7 +422,7 @@ pub trait Leaves {
     fn before(&mut self, e: &mut Engine, _signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {
         self.unknown(e, width)
     }
-    /// Returns the bits of a signal that is known without its operands.
+    /// Returns the bits of a signal that is known without its operands; `None` for other signals.
     fn known(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32) -> Option<Vec<Lit>> {
         None
     }
@@ -435,7 +436,7 @@ pub trait Leaves {
 pub struct Gates<'a, L> {
     /// The graph.
     pub e: &'a mut Engine,
-    /// Inputs and names.
+    /// Callbacks for inputs and named signals.
     pub leaves: &'a mut L,
 }
 
@@ -547,7 +548,8 @@ fn binary(w: &mut Words, op: Binary, a: &[Lit], b: &[Lit]) -> Vec<Lit> {
     }
 }
 
-/// Address bits that are constants fall away in the muxes; high bits beyond the table ask for `missing`.
+/// Returns an entry of a table. Constant address bits need no multiplexers; high address bits beyond the table select
+/// `missing`.
 fn table(w: &mut Words, entries: &Arc<Vec<BigUint>>, addr: &[Lit], missing: &[Lit]) -> Vec<Lit> {
     let needed = (usize::BITS - entries.len().saturating_sub(1).leading_zeros()) as usize;
     let low = resize(addr, false, needed.min(addr.len()));
@@ -564,13 +566,13 @@ fn table(w: &mut Words, entries: &Arc<Vec<BigUint>>, addr: &[Lit], missing: &[Li
     w.mux(beyond, missing, &word)
 }
 
-/// Returns the signals that an output depends on, through registers too, in ascending order.
+/// Returns the signals that an output depends on, also through registers, in ascending order.
 pub(super) fn live_signals(rtl: &Rtl) -> Vec<SignalId> {
     (0..).map(SignalId).zip(bits_read(rtl)).filter_map(|(id, bits)| bits.is_some().then_some(id)).collect()
 }
 
-/// Returns the bits of each signal that an output depends on, through registers too; `None` for a signal that no output
-/// depends on.
+/// Returns the bits of each signal that an output depends on, also through registers; `None` for a signal that no
+/// output depends on.
 pub(super) fn bits_read(rtl: &Rtl) -> Vec<Option<Vec<bool>>> {
     let mut bits: Vec<Option<Vec<bool>>> = vec![None; rtl.signals().len()];
     let mut seen = vec![false; rtl.len()];
@@ -602,8 +604,8 @@ pub(super) fn bits_read(rtl: &Rtl) -> Vec<Option<Vec<bool>>> {
     bits
 }
 
-/// Returns the clock of all registers that the outputs depend on: its input port and its edge; `None` without
-/// registers, an error message where clocks differ or a clock is computed.
+/// Returns the clock of all registers that the outputs depend on: its input port and its edge. Returns `None` without
+/// registers, and an error message if clocks differ or a clock is computed.
 pub fn clock_of(rtl: &Rtl) -> Result<Option<(SignalId, bool)>, String> {
     let mut found: Option<(SignalId, bool)> = None;
     let mut first = "";
@@ -632,8 +634,8 @@ pub fn clock_of(rtl: &Rtl) -> Result<Option<(SignalId, bool)>, String> {
     Ok(found)
 }
 
-/// Returns the largest number of registers on the paths from inputs to outputs that a search visiting each expression
-/// once meets. In a balanced design all paths have this number.
+/// Returns the largest number of registers on the paths from inputs to outputs, by a search that visits each expression
+/// once. In a balanced design all paths have this number.
 pub fn depth(rtl: &Rtl, ignore: &[SignalId]) -> u32 {
     let mut seen = vec![false; rtl.len()];
     let mut deepest = 0;

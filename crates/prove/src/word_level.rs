@@ -1,4 +1,4 @@
-//! The comparison on forms: word by word, in integers.
+//! Word-level comparison of a design with a model, by linear integer forms.
 
 use super::aig::{Gate, Lit};
 use super::candidates::{BitRun, Columns, gaps, remarked_runs, runs, runs_and_sign};
@@ -20,25 +20,25 @@ use num_bigint::{BigInt, BigUint};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Most monomials that one question may make.
+/// Largest number of monomials that one query may create.
 const MULTIPLIED: u64 = 1_000_000;
-/// Most terms that one question may visit while it replaces names by their definitions.
+/// Largest number of terms that one query may visit to replace names by their definitions.
 const UNFOLDED: u64 = 10_000_000;
-/// Terms visited for one question about nearby names: this fraction of the method's budget, and its lower and upper
+/// Number of terms visited for one query about nearby names: a fraction of the method's budget, and its lower and upper
 /// bound.
 const NEARBY: (u64, u64, u64) = (20, 300_000, 50_000_000);
-/// Minimum for such a question after any number of undecided ones, and its limit where the form is a value of the model
-/// already, under another name than the signal's.
+/// Smallest budget of a query about nearby names after any number of undecided queries. It is also the largest budget
+/// if the form already is a value of the model, under another name than the signal's.
 const LEAST_NEARBY: u64 = 100_000;
-/// The least that a question may take (monomials or terms), however many before it were not decided.
+/// Smallest budget of a query in monomials or terms, after any number of undecided queries.
 const LEAST: u64 = 5_000;
-/// Widest signal that is compared with all of the model's values.
+/// Largest width of a signal that is compared with all of the model's values.
 const MAX_SHOWN: u32 = 100;
-/// Operations for each product where products are few.
+/// Number of operations for each product from which on products count as few.
 const FEW_PRODUCTS: usize = 40;
-/// Most constants added after ReLUs of one value that are tried.
+/// Largest number of constants added after ReLUs of one value that are tried.
 const MAX_ROUNDINGS: usize = 4;
-/// Widest free value that is one atom.
+/// Largest width of a free value that is one atom.
 const FREE_BITS: u32 = 64;
 
 struct FormComparison<'a> {
@@ -54,18 +54,18 @@ struct FormComparison<'a> {
     samples: Option<Samples>,
     /// Bits of the model's values by their samples.
     columns: Option<Columns>,
-    /// Terms that may still be visited while names are replaced by their definitions.
+    /// Remaining number of terms to visit for the replacement of names by their definitions.
     apart: u64,
-    /// Adaptive budget of a question about nearby names.
+    /// Adaptive budget of a query about nearby names.
     nearby: AdaptiveBudget,
-    /// Adaptive budgets of questions by multiplying out, and by expanding names.
+    /// Adaptive budgets of queries that multiply out, and of queries that expand names.
     multiplied: AdaptiveBudget,
     unfolded: AdaptiveBudget,
-    /// Ticks that internal signals may still take.
+    /// Remaining ticks for internal signals.
     hints: u64,
-    /// Inputs of other cycles, created on first use: parts of words.
+    /// Inputs of other cycles as parts of words, created on first use.
     others: FxHashMap<(SignalId, u32), Word>,
-    /// Words of data ports some of whose bits no element has at their moment.
+    /// Words of data ports with bits that belong to no element in their cycle.
     beside: FxHashMap<(SignalId, u32), Word>,
     proved: &'a mut Proved,
     /// `true` if signals are compared with runs of bits.
@@ -73,11 +73,12 @@ struct FormComparison<'a> {
     /// Constants added after a ReLU of each value, in units of its raw integer.
     roundings: FxHashMap<ValueId, Vec<i128>>,
     unmatched: Vec<(u32, SignalId, FormId)>,
-    /// Forms of signals that were not seen to show a value, or any, and their widths: registers hold them again.
+    /// Failed searches: form of a signal, value (`None` for any value), and width. The search would be repeated for
+    /// registers.
     not_seen: FxHashSet<(FormId, Option<ValueId>, u32)>,
 }
 
-/// A form whose low bits a signal has, with the claim about the signal.
+/// A form with the same low bits as a signal, and the claim about the signal.
 type Same = Option<(FormId, Claim)>;
 
 /// Adaptive budget for queries of one kind: halved after each query that used much of it without a result.
@@ -91,7 +92,7 @@ impl AdaptiveBudget {
     }
 }
 
-/// Answer to a question about forms.
+/// Answer to a query about forms.
 enum Answer {
     Equal,
     Differs(Samples, usize),
@@ -160,7 +161,7 @@ impl FormComparison<'_> {
         self.samples(d).iter().all(|v| v & mask == 0)
     }
 
-    /// Decides if a difference is zero modulo `2^width` for every input.
+    /// Proves or refutes that a difference is zero modulo `2^width` for every input.
     fn is_zero(&mut self, d: FormId, width: u32, limits: Limits) -> Answer {
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
         if let Some(lane) = self.samples(d).iter().position(|v| v & mask != 0)
@@ -219,8 +220,8 @@ impl FormComparison<'_> {
         outcome == Outcome::Equal
     }
 
-    /// Compares a signal named after an operation with it, also with the constant that a rounding after its ReLU adds,
-    /// moved to before the ReLU.
+    /// Compares a signal with the operation in its name. Also tries the operation plus the constant of a rounding after
+    /// its ReLU, as optimisation may add that constant before the ReLU.
     fn compare(&mut self, signal: SignalId, op: ValueId, f: FormId) -> OrOverflow<Same> {
         for moved in self.roundings.get(&op).cloned().unwrap_or_default() {
             if let Some(same) = self.compare_moved(signal, (op, moved), f)? {
@@ -242,7 +243,7 @@ impl FormComparison<'_> {
             return Ok(Some(plain));
         }
         let Some(apart) = self.terms.difference(f, meaning, width)? else { return Ok(Some(plain)) };
-        // Table in pieces: one of the bits may be the sign of the operand.
+        // For a decomposed table: one of the bits may be the sign of the operand.
         if self.terms.is_table(meaning) && self.terms.vanishes_by_value(apart, width)? {
             return Ok(Some(plain));
         }
@@ -252,14 +253,15 @@ impl FormComparison<'_> {
         }
         let (shown, meant) = (self.samples(f), self.samples(model));
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
-        // Which bits they are, by the samples; forms first, then the gates of the likeliest.
+        // Candidate runs of bits by their samples. Forms are compared first, then the gates of the most likely
+        // candidates.
         let mut open: Vec<(FormId, FormId, Claim)> = Vec::new();
         self.terms.charge(u64::from(whole) * TERM);
         for negative in [false, true] {
             let sign = if negative { -1 } else { 1 };
             for skipped in 0..if known_well { 1 } else { whole.min(120) } {
                 let part = |m: i128| (sign * m) >> skipped;
-                // A whole number may be moved by a constant.
+                // A whole number may differ by a constant.
                 let offset =
                     if skipped == 0 && self.in_pieces { shown[0].wrapping_sub(part(meant[0])) & mask } else { 0 };
                 if shown.iter().zip(&meant).any(|(&v, &m)| part(m).wrapping_add(offset).wrapping_sub(v) & mask != 0) {
@@ -298,7 +300,7 @@ impl FormComparison<'_> {
             }
             return self.match_bit_fields(f, width, of, runs, true);
         }
-        // Samples do not tell a run that ends below the sign from one that ends with it.
+        // Samples do not distinguish a run that ends below the sign from a run that ends with the sign.
         if !known_well && let Some(same) = self.in_pieces(f, width, (op, moved), false)? {
             return Ok(Some(same));
         }
@@ -342,8 +344,8 @@ impl FormComparison<'_> {
         Ok(agree.then_some(runs))
     }
 
-    /// Returns the form of a signal with several runs of bits of one value of the model; structural only, or also
-    /// `thoroughly`.
+    /// Returns the form of a signal with several runs of bits of one value of the model. Compares structurally only, or
+    /// also by gates if `thoroughly`.
     fn in_pieces(&mut self, f: FormId, width: u32, (op, moved): (ValueId, i128), thoroughly: bool) -> OrOverflow<Same> {
         if !self.in_pieces {
             return Ok(None);
@@ -402,7 +404,7 @@ impl FormComparison<'_> {
     }
 
     /// Tries to prove that bits `lo .. hi` of a named value of `whole` bits, which are zero for all samples, are always
-    /// zero; then floors within them are expressed by the one above.
+    /// zero. Then floors at these bits are expressed by the floor at `hi`.
     fn learn_gap(&mut self, name: FormId, meaning: FormId, (lo, hi): (u32, u32), whole: u32) -> OrOverflow<()> {
         if self.terms.knows_gap(name, lo)? {
             return Ok(());
@@ -410,14 +412,14 @@ impl FormComparison<'_> {
         let low = self.terms.floor(meaning, lo)?;
         let high = self.terms.floor(meaning, hi)?;
         let above = self.terms.scale(high, power(hi - lo)?)?;
-        // Both are numbers of `whole - lo` bits: equal modulo that power of two, they are equal.
+        // Both are numbers of `whole - lo` bits, so they are equal if they are equal modulo that power of two.
         if self.same_gates(low, above, whole - lo)? {
             self.terms.gap(name, lo, hi)?;
         }
         Ok(())
     }
 
-    /// Runs of a value's bits side by side.
+    /// Returns the concatenation of runs of a value's bits.
     fn pieces(&mut self, value: FormId, runs: &[BitRun]) -> OrOverflow<FormId> {
         let (mut out, mut parts) = (self.terms.constant(0), Vec::new());
         for (i, &(at, from, count)) in runs.iter().enumerate() {
@@ -499,7 +501,7 @@ impl FormComparison<'_> {
         if fits(range, width) {
             return self.terms.value(same, width, range.0 < 0);
         }
-        // Or is one without multiples of its modulus.
+        // Otherwise, the form may be such a number after the removal of multiples of the modulus.
         let reduced = self.terms.reduced(same, width)?;
         Ok(if fits(self.terms.range(reduced), width) { reduced } else { same })
     }
@@ -524,7 +526,7 @@ impl FormComparison<'_> {
         self.same_locally(f, g, width) || self.same_multiplied(f, g, width) || self.same_apart(f, named, width)
     }
 
-    /// Returns `true` if two forms are equal by nearby names, if all operations have one.
+    /// Returns `true` if two forms are equal by nearby names; `false` unless all operations have names.
     fn same_locally(&mut self, f: FormId, g: FormId, width: u32) -> bool {
         if self.terms.rules() != RuleSet::Local {
             return false;
@@ -538,7 +540,7 @@ impl FormComparison<'_> {
         same
     }
 
-    /// Returns `true` if two forms are equal once products are multiplied out, within the limits of a question.
+    /// Returns `true` if two forms are equal once products are multiplied out, within the budget of a query.
     fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32) -> bool {
         let most = (self.apart / MONOMIAL).min(self.multiplied.0);
         let before = self.terms.work();
@@ -549,8 +551,8 @@ impl FormComparison<'_> {
         same
     }
 
-    /// Returns `true` if two forms are equal once names are replaced by their definitions, within the limits of a
-    /// question.
+    /// Returns `true` if two forms are equal once names are replaced by their definitions, within the budget of a
+    /// query.
     fn same_apart(&mut self, f: FormId, g: FormId, width: u32) -> bool {
         if self.apart == 0 {
             return false;
@@ -564,7 +566,7 @@ impl FormComparison<'_> {
         same
     }
 
-    /// Returns the values under one assignment.
+    /// Returns the values of the model and the design for one sampled assignment.
     fn witness(&mut self, output: usize, found: FormId, mut samples: Samples, lane: usize) -> Witness {
         let value = |samples: &mut Samples, terms: &LinearForms, f: FormId, kif: Kif| {
             wrap(&BigInt::from(samples.lanes(terms, f)[lane]), kif)
@@ -689,7 +691,7 @@ impl Domain for FormComparison<'_> {
             }
             return Ok(word);
         }
-        // The same elements at another moment.
+        // The same elements in another cycle.
         let word = if let Some(like) = self.ports.moment(signal, self.latency) {
             self.data(signal, like, |t, _, kif| {
                 let width = kif.width();
@@ -733,8 +735,8 @@ impl Domain for FormComparison<'_> {
 }
 
 impl FormComparison<'_> {
-    /// Records that the parts of a signal's word are those of the model's value that the signal equals, as other
-    /// signals may read the parts.
+    /// Records that the parts of a signal's word are parts of the equal value of the model, as other signals may read
+    /// the parts.
     fn learn_parts(&mut self, signal: SignalId, word: &Word, same: FormId) -> OrOverflow<()> {
         let parts: Arc<[(u32, FormId)]> = match word {
             Word::Many(parts, _) => parts.clone(),
@@ -764,7 +766,7 @@ impl FormComparison<'_> {
         }
     }
 
-    /// Returns the form and the claim of a signal that any method has proved.
+    /// Returns the form and the claim of a signal for which another method has proved the claim; `None` if none has.
     fn proved_before(&mut self, signal: SignalId, k: u32, f: FormId) -> OrOverflow<Same> {
         Ok(match self.proved.signals.get(&(signal, k)).cloned() {
             Some(claim) if claim.keeps_form => Some((f, claim)),
@@ -773,7 +775,7 @@ impl FormComparison<'_> {
         })
     }
 
-    /// Returns the word of a signal over values of the model, if a relation is proved.
+    /// Returns the word of a signal over values of the model if a relation is proved; otherwise the given word.
     fn said(&mut self, signal: SignalId, k: u32, word: Word) -> WordResult<Self> {
         let named = operation_of(self.model, self.rtl, signal);
         let hint = named.or_else(|| hinted_operation(self.model, self.rtl, signal).filter(|_| self.in_pieces));
@@ -828,9 +830,9 @@ impl FormComparison<'_> {
         Ok(Word::One(self.fitted(signal, f, same)?))
     }
 
-    /// Returns `true` if a form is a function of one named value, if every operation has a name and the file does not
-    /// state the signal's value. Equal bits of other values, such as those of a later sum, would only make it a
-    /// function of several.
+    /// Returns `true` if a form is a function of one named value, every operation has a name, and the file does not
+    /// state the signal's value. Equal bits of other values, such as those of a later sum, would only make the form a
+    /// function of several values.
     fn is_known_well(&mut self, signal: SignalId, f: FormId) -> OrOverflow<bool> {
         if self.terms.rules() != RuleSet::Local || self.rtl.remark(&self.rtl.signal(signal).name).is_some() {
             return Ok(false);
@@ -843,7 +845,7 @@ impl FormComparison<'_> {
         matches!(claim.runs[..], [(0, 0, width)] if width >= self.model.kif(claim.op).width())
     }
 
-    /// Returns the value of the model that a form equals, unless an earlier search failed.
+    /// Runs a search for an equal value of the model, unless the same search failed before.
     fn unless_not_seen(
         &mut self,
         question: (FormId, Option<ValueId>, u32),
@@ -859,8 +861,8 @@ impl FormComparison<'_> {
         Ok(same)
     }
 
-    /// Moves a form by a multiple of `2^width` so that its range is one of words of this width, with a sign or without,
-    /// if it can be: the residue that arithmetic modulo `2^width` intends, such as -12 where the RTL has 2036.
+    /// Moves a form by a multiple of `2^width` into the range of signed or unsigned words of this width, if possible.
+    /// The result is the intended residue of arithmetic modulo `2^width`, such as -12 for 2036 in the RTL.
     fn in_window(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let range = self.terms.range(f);
         if !self.in_pieces || width == 0 || width > MAX_SHOWN || fits(range, width) {
@@ -877,7 +879,7 @@ impl FormComparison<'_> {
     }
 }
 
-/// Returns `true` if numbers within these bounds are words of this width, signed or not.
+/// Returns `true` if all numbers within these bounds are words of this width, signed or not.
 fn fits(range: Range, width: u32) -> bool {
     let bits = |v: i128| 128 - (v ^ v >> 127).leading_zeros();
     let most = bits(range.0).max(bits(range.1));
@@ -906,11 +908,11 @@ fn roundings(model: &Model) -> FxHashMap<ValueId, Vec<i128>> {
     found
 }
 
-/// Returns the sets of rules that a model's forms are compared with, in order.
+/// Returns the sets of rules with which a model's forms are compared, in order.
 pub(super) fn choose_rules(model: &Model, all_rules: bool) -> Vec<RuleSet> {
     let count = |wanted: fn(&Op) -> bool| model.nodes().iter().filter(|n| wanted(&n.op)).count();
     let (products, lookups) = (count(|op| matches!(op, Op::Mul { .. })), count(|op| matches!(op, Op::Lookup { .. })));
-    // Where each row of a multiplier has a name, the rows cannot be added up: rule sets with names come later, unless
+    // If each row of a multiplier has a name, the rows cannot be added up. So rule sets with names come later, unless
     // products are few.
     let few: &[RuleSet] = match products {
         _ if all_rules => &[],
@@ -922,17 +924,17 @@ pub(super) fn choose_rules(model: &Model, all_rules: bool) -> Vec<RuleSet> {
     few.iter().copied().chain(by_bits).chain([RuleSet::All]).collect()
 }
 
-/// Limits of a comparison by forms.
+/// Budget and limits of a comparison by forms.
 pub(super) struct FormEffort {
     /// Budget in ticks.
     pub(super) cap: u64,
-    /// Limits of one question on gates.
+    /// Limits of one query on gates.
     pub(super) limits: Limits,
     /// `true` if outputs may be compared by gates.
     pub(super) asks_gates: bool,
 }
 
-/// Compares the undecided outputs by forms; returns `true` if the verdict is decided afterwards.
+/// Compares the undecided outputs by forms; returns `true` if this decides the verdict.
 pub(super) fn compare(
     (model, rtl, ports): (&Model, &Rtl, &PortRoles),
     (latency, structure): (u32, u32),
@@ -945,7 +947,7 @@ pub(super) fn compare(
     let kept = e.reserve(effort.cap);
     let saved = std::mem::replace(&mut e.limits, effort.limits);
     let mut terms = LinearForms::with(rules);
-    // Three quarters of the budget for forms if gates of outputs are not compared, otherwise half.
+    // Forms get three quarters of the budget if the gates of outputs are not compared, otherwise half.
     let most = e.left / 4 * if effort.asks_gates { 2 } else { 3 } / FORMS;
     terms.set_most(most);
     let for_forms = e.reserve(e.left - FORMS * most);
@@ -996,7 +998,7 @@ pub(super) fn compare(
     decided
 }
 
-/// Compares outputs; returns `true` if a difference was found, and records proved outputs.
+/// Compares outputs and records the proved ones; returns `true` if a difference was detected.
 fn outputs(
     design: &mut FormComparison<'_>,
     structure: u32,
@@ -1022,7 +1024,7 @@ fn outputs(
             Err(Fault::Overflow) => beyond = true,
             Err(fault) => return Err(fault),
         }
-        // The limit of forms is reached; the proved relations remain.
+        // The budget of forms is exhausted; the proved relations remain valid.
         if beyond && design.terms.is_spent() {
             break;
         }
@@ -1069,7 +1071,7 @@ fn outputs(
     Ok(false)
 }
 
-/// Decides if an output's form is the model's.
+/// Proves or refutes that an output's form equals the model's.
 fn output(
     design: &mut FormComparison<'_>,
     (j, width, f): (usize, u32, FormId),

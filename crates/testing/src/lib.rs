@@ -32,8 +32,8 @@ pub fn is_nightly() -> bool {
     std::env::var_os("ALIR2HDL_NIGHTLY").is_some_and(|value| !value.is_empty())
 }
 
-/// Returns the first `count` elements of `all`, or all in the nightly run. Lists begin with the smallest sufficient
-/// ones.
+/// Returns the first `count` elements of `all`, or all in the nightly run. The first elements of `all` are those that
+/// suffice outside the nightly run.
 pub fn first_or_all<T>(all: &[T], count: usize) -> &[T] {
     if is_nightly() { all } else { &all[..count.min(all.len())] }
 }

@@ -4,12 +4,12 @@
 //! words give a valid [`Model`]. Words come from one of two sources:
 //!
 //! - [`model`] and [`Recipe::seeded`] draw them from a seed, for bulk runs without any other crate;
-//! - a property test draws them with proptest (`vec(any::<Gene>(), 1..40)` and [`Recipe::new`]). Its shrinking removes
-//!   words and reduces their values, which simplifies the program: small words choose the newest operands, no shift and
-//!   the exact interval.
+//! - a property test draws them with proptest (`vec(any::<Gene>(), 1..40)` and [`Recipe::new`]). Shrinking by proptest
+//!   removes words and reduces their values, which simplifies the program: small words choose the newest operands, no
+//!   shift and the exact interval.
 //!
-//! Intervals are mostly those that follow from the operands; some are coarser, finer or wider, and with
-//! [`Profile::broken`] some are narrower, so that values wrap. The same words give the same program on every computer.
+//! Intervals are mostly the exact intervals of the results; some are coarser, finer or wider, and with
+//! [`Profile::broken`] some are narrower, so that values wrap. Equal words give equal programs on all computers.
 
 pub mod choices;
 pub mod machine;
@@ -29,8 +29,8 @@ pub fn gene(rng: &mut SplitMix) -> Gene {
     std::array::from_fn(|_| rng.word() as u16)
 }
 
-/// Words that determine one operation: kind, three operand selectors, shift, interval, output and delay, value.
-/// Every combination of words is meaningful.
+/// Words that determine one operation: kind, three operand selectors, shift, interval, output and delay, value. Every
+/// combination of words is valid.
 pub type Gene = [u16; 8];
 
 /// Kind of operation that a gene can become.
@@ -55,14 +55,14 @@ pub enum Kind {
     Sum,
     /// An adder tree over several earlier values: several operations.
     Tree,
-    /// An earlier operation once more, sometimes with another interval.
+    /// A copy of an earlier operation, with the same interval.
     Repeat,
 }
 
 /// Profile of random programs: kinds of operations, and limits on values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// Kinds of operations; one that is listed twice is drawn twice as often.
+    /// Kinds of operations; a kind that is listed twice is drawn twice as often.
     pub kinds: &'static [Kind],
     /// Largest number of input elements.
     pub inputs: u16,
@@ -102,7 +102,7 @@ impl Profile {
         broken: true,
     };
 
-    /// All operations, narrow values as in most users' programs.
+    /// All operations, with values as narrow as in most users' programs.
     pub const SMALL: Profile =
         Profile { max_width: 14, leaf_width: 8, max_frac: 10, max_shift: 3, large_shift: 16, ..Profile::MEDIUM };
 
@@ -155,8 +155,8 @@ impl Profile {
         ("logic", Profile::LOGIC),
     ];
 
-    /// Returns the profile with sound intervals only: while all inputs are within their intervals, only operations that
-    /// quantise may wrap.
+    /// Returns the profile restricted to sound intervals: if all inputs are within their intervals, only operations
+    /// that quantise may wrap.
     #[must_use]
     pub fn well_typed(self) -> Profile {
         Profile { broken: false, ..self }
@@ -275,7 +275,7 @@ impl fmt::Debug for Recipe {
     }
 }
 
-/// An exact interval under construction; `frac` may still be beyond the profile.
+/// An exact interval during construction; `frac` may exceed the limit of the profile.
 #[derive(Clone, Debug)]
 struct Range {
     min: BigInt,
@@ -313,16 +313,17 @@ impl Range {
     }
 }
 
-/// Constraint on the step of an interval.
+/// Constraint on the step of a declared interval.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Freedom {
     /// The step is free.
     AnyStep,
-    /// The step is fixed: that of the operand for `not`, that of the table for a lookup.
+    /// The step is fixed: that of the operand for `not`, that of the table for a lookup, that of the value for a
+    /// constant, and in well-typed profiles 1 for `any` and `all`.
     FixedStep,
 }
 
-/// Decodes genes one after another.
+/// Decoder of genes, which appends the operations to a program.
 struct Generator<'a> {
     profile: &'a Profile,
     inp_shifts: Vec<i32>,
@@ -356,7 +357,7 @@ impl<'a> Generator<'a> {
         self.nodes[v.index()].interval.kif()
     }
 
-    /// Returns the interval of a value. For a value without bits it has the step of its type, 1.
+    /// Returns the interval of a value. A value without bits has the step 1, which is the step of its type.
     fn range(&self, v: ValueId) -> Range {
         let interval = &self.nodes[v.index()].interval;
         if interval.kif().is_zero() {
@@ -365,7 +366,7 @@ impl<'a> Generator<'a> {
         Range { min: interval.min.to_big(), max: interval.max.to_big(), frac: i64::from(interval.frac) }
     }
 
-    /// Returns an earlier value: the newest for 0, mostly one of the last eight.
+    /// Returns an earlier value: the newest value for selector 0, mostly one of the last eight values.
     fn pick(&self, selector: u16) -> ValueId {
         let n = self.count();
         let window = if selector.is_multiple_of(3) { n } else { n.min(8) };
@@ -373,7 +374,7 @@ impl<'a> Generator<'a> {
     }
 
     fn shift(&self, word: u16) -> i32 {
-        // One in 32 is large; 0 is no shift.
+        // One word in 32 gives a large shift; 0 gives no shift.
         let bound = if word % 32 == 31 { self.profile.large_shift } else { self.profile.max_shift };
         let n = i32::from(word / 32) % (2 * bound + 1);
         // 0, 1, -1, 2, -2, ...
@@ -401,7 +402,8 @@ impl<'a> Generator<'a> {
             start = start.max(self.nodes[v.index()].latency);
             self.used[v.index()] = true;
         });
-        // Delays in halves; some latencies are below their operands', which means no delay.
+        // Delays are multiples of one half. With a negative delay, the result is available before its operands, but not
+        // before time 0.
         let delay = f64::from(i32::from(gene[6] >> 12) - 2) / 2.0;
         let latency = if matches!(op, Op::Input { .. } | Op::Const { .. }) { 0.0 } else { (start + delay).max(0.0) };
         self.used.push(false);
@@ -410,11 +412,11 @@ impl<'a> Generator<'a> {
         ValueId(origin)
     }
 
-    /// Appends an operation whose exact result is within `exact`. If a well-typed profile does not allow an interval of
-    /// that size, a quantise of the first operand, which may wrap, replaces the operation.
+    /// Appends an operation whose exact result is within `exact`. If a well-typed profile allows no interval of that
+    /// size, a quantise of the first operand, which may wrap, replaces the operation.
     fn push_declared(&mut self, op: Op, exact: Range, freedom: Freedom, gene: Gene) -> ValueId {
         let interval = self.declared(exact.clone(), freedom, gene);
-        // A type without bits has no fractional bits (specification, section 2), whatever the step of the interval.
+        // A type without bits has no fractional bits (specification, section 2), for any step of the interval.
         let exact = exact.at(interval.kif().frac.into());
         let holds = interval.contains(&exact.min) && interval.contains(&exact.max);
         match op.operands().first() {
@@ -461,7 +463,7 @@ impl<'a> Generator<'a> {
             Kind::Not => {
                 freedom = Freedom::FixedStep;
                 let op = Op::Unary { op: UnaryBits::Not, x: a };
-                // A signed result is -a - 1; an unsigned one the complement of the bits.
+                // A signed result is -a - 1; an unsigned result is the complement of the bits.
                 let signed = Range { min: -&ra.max - 1, max: -&ra.min - 1, frac: ra.frac };
                 let all = (BigInt::from(1) << self.kif(a).width()) - 1;
                 if w7 % 2 == 1 && signed.min < BigInt::ZERO && self.kif(a).width() < self.profile.max_width {
@@ -509,19 +511,21 @@ impl<'a> Generator<'a> {
             Range { min: kif.min_code(), max: kif.max_code(), frac: i64::from(kif.frac) - i64::from(shift) }
         };
         let hull = full(a, 0).hull(&full(b, shift));
-        // Low bits below the coarser operand come from the other one: round the hull up to whole powers of two.
+        // Low bits below the coarser operand come from the other operand, so the hull is rounded up to whole powers of
+        // two.
         let width = (hull.min.bits() + 1).max(hull.max.bits());
         let signed = hull.min < BigInt::ZERO;
         let ones = (BigInt::from(1) << hull.max.bits().max(if signed { width - 1 } else { 0 })) - 1;
         Range { min: if signed { -&ones - 1 } else { BigInt::ZERO }, max: ones, frac: hull.frac }
     }
 
-    /// Draws a constant of at most the profile's leaf width, and at most 63 bits and a sign, the limit of file formats.
+    /// Draws a constant of at most the profile's leaf width, and at most 63 bits plus sign, the limit of the file
+    /// formats.
     fn leaf_value(&self, gene: Gene) -> BigInt {
         let [_, _, w2, w3, _, _, _, w7] = gene;
         let raw = i64::from(w7 as i16) ^ (i64::from(w2) << 16) ^ (i64::from(w3) << 32);
         let width = 1 + u32::from(w7 >> 8) % self.profile.leaf_width.min(63);
-        // Small constants and powers of two are the common ones.
+        // Small constants and powers of two are common.
         BigInt::from(match w2 % 4 {
             0 => i64::from(w7) % (1 << width.min(4)),
             1 => 1 << (u32::from(w7) % width.min(62)),
@@ -641,14 +645,14 @@ impl<'a> Generator<'a> {
         self.push(op, interval, gene)
     }
 
-    /// Returns the declared interval of a result that is within `exact`; in most cases that interval itself.
+    /// Returns the declared interval of a result that is within `exact`, in most cases `exact` itself.
     fn declared(&self, exact: Range, freedom: Freedom, gene: Gene) -> Interval {
         let word = gene[5];
         let limit = i64::from(self.profile.max_frac);
         let mut range = exact;
         if freedom == Freedom::AnyStep {
             range = match word % 16 {
-                // Low bits dropped, or zero bits appended.
+                // Dropped low bits, or appended zero bits.
                 13 => range.at(range.frac - 1 - i64::from(word >> 4) % 4),
                 14 => range.at(range.frac + 1 + i64::from(word >> 4) % 3),
                 _ => range,
@@ -657,7 +661,7 @@ impl<'a> Generator<'a> {
         }
         if self.profile.broken {
             range = match word % 32 {
-                // No bits, half the range, or another sign.
+                // An interval without bits, half the range, or another sign.
                 11 if word >> 5 & 3 == 0 => Range { min: BigInt::ZERO, max: BigInt::ZERO, ..range },
                 11 => Range { min: &range.min / 2, max: &range.max / 2, ..range },
                 12 if range.min < BigInt::ZERO && freedom == Freedom::AnyStep => {
@@ -667,7 +671,7 @@ impl<'a> Generator<'a> {
             };
         }
         match word % 32 {
-            // Wider than necessary, or signed without need.
+            // An interval that is wider than necessary, or signed without need.
             15 => range.max += BigInt::from(range.max.magnitude().clone()) + 1,
             31 => {
                 let mirrored: BigInt = -1 - &range.max;
@@ -679,7 +683,7 @@ impl<'a> Generator<'a> {
         self.fitted(range, freedom, word)
     }
 
-    /// Limits an interval to the profile's width: low bits are dropped, or the value wraps.
+    /// Limits an interval to the profile's width: drops low bits, or lets the value wrap.
     fn fitted(&self, range: Range, freedom: Freedom, word: u16) -> Interval {
         let interval = |r: &Range| Interval::new(r.min.clone(), r.max.clone(), r.frac as i32);
         let kif = interval(&range).kif();
@@ -704,7 +708,7 @@ impl<'a> Generator<'a> {
             self.input([0; 8]);
         }
         let mut outputs = self.marked;
-        // Values without readers become outputs, so that little is dead code; at most a dozen, the newest first.
+        // Values without readers become outputs, so that little code is dead: at most a dozen values, newest first.
         let loose = (0..self.nodes.len()).rev().filter(|&v| !self.used[v]).take(12);
         outputs.extend(loose.map(|v| (ValueId(v as u32), 0, v % 7 == 6)));
         let mut builder = Builder::new(self.inp_shifts.clone());
@@ -784,7 +788,7 @@ mod tests {
         assert_eq!(model.nodes().len(), 2);
     }
 
-    /// Checks that the generator covers all operations and special cases.
+    /// Checks that the generated programs cover all operations and special cases.
     #[test]
     fn programs_cover_operations_widths_and_odd_cases() {
         let mut seen = BTreeSet::new();

@@ -14,7 +14,7 @@ pub fn skip(tool: &str, why: &str) {
     let required = std::env::var("ALIR2HDL_REQUIRE").unwrap_or_default();
     assert!(!required.split_whitespace().any(|r| r == tool), "{tool} is required and cannot be used: {why}");
     eprintln!("skipped: {tool}: {why}");
-    // scripts/test.sh counts the lines of this file.
+    // scripts/test.sh counts the lines of the file that `ALIR2HDL_SKIPPED` names.
     let Some(path) = std::env::var_os("ALIR2HDL_SKIPPED") else { return };
     let list = std::fs::OpenOptions::new().append(true).create(true).open(path);
     let name = std::thread::current().name().unwrap_or("a test").to_owned();

@@ -1,4 +1,4 @@
-//! `alir2hdl info`: what a model is made of, and what its pipeline would cost.
+//! `alir2hdl info`: reports the contents of a model and the estimated cost of its pipeline.
 
 pub(super) mod occupancy;
 mod pipeline;
@@ -98,11 +98,11 @@ impl Args {
     }
 }
 
-/// Description of a design.
+/// Description of a design, as printed by `info`.
 enum Description {
     Program(Box<Facts>),
     Machine(states::MachineShape),
-    /// The program at several initiation intervals.
+    /// Program at several initiation intervals.
     Intervals(reuse::ReuseTable),
 }
 
@@ -116,10 +116,10 @@ impl Description {
     }
 }
 
-/// Returns the JSON object of the sub-command about a design in memory, and warnings.
+/// Describes a design in memory as the JSON object of the sub-command. Also returns warnings.
 ///
 /// # Errors
-/// Options that contradict each other, or that the design has no use for; if the chart cannot be written.
+/// If options contradict each other or have no effect on this kind of design, or if the chart cannot be written.
 pub(super) fn in_memory(
     (design, file): (&Design, &FileFacts),
     options: &DescriptionOptions,
@@ -139,7 +139,7 @@ struct Facts {
     form: String,
     inputs: Elements,
     outputs: Elements,
-    /// Facts about the integer kernel, if the file holds one.
+    /// Facts about the integer kernel from which the model was lowered.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<KernelFacts>,
     operations: usize,
@@ -155,11 +155,11 @@ struct Facts {
     delay_unit: &'static str,
     delay_source: &'static str,
     cost: f64,
-    /// Estimated resources on the device, with those of the pipeline if there is one.
+    /// Estimated resources on the device, including the pipeline if there is one.
     estimate: Estimate,
     pipeline: Option<PipelineTable>,
     sweep: Option<Vec<sweep::Row>>,
-    /// Time of the proofs of the rows, if they were requested.
+    /// Time of the proofs of all rows in seconds, if the options request them.
     #[serde(skip)]
     proof_seconds: Option<f64>,
 }
@@ -171,14 +171,14 @@ struct Elements {
     bits: u64,
     narrowest: u32,
     widest: u32,
-    /// Types of the elements in order, equal neighbours together.
+    /// Types of the elements in order; equal neighbours are combined.
     types: Vec<TypeRun>,
 }
 
-/// Neighbouring elements of one type.
+/// Consecutive elements of one type.
 #[derive(Serialize)]
 struct TypeRun {
-    /// The type, such as `s8.5`.
+    /// Type, such as `s8.5`.
     r#type: String,
     /// Number of elements.
     count: usize,
@@ -205,7 +205,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return print(network::listing(&graph, &quant, args.json, global.verbose).as_bytes());
     }
     if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()? {
-        // Before the listing is printed.
+        // Report option errors before the listing is printed.
         args.input.sources().refuse_token_options()?;
         let name = source::shown(&args.input.model);
         let incomplete = args.input.sources().incomplete_onnx(&bytes, &name)?;
@@ -226,7 +226,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     described(args, global)
 }
 
-/// Describes a file that becomes a program or is a state machine.
+/// Describes a program, or a file that is lowered to a program, or a state machine.
 fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (design, file) = args.input.read_design(global)?;
     let (found, remarks) = describe((&design, &file), &args.options(), &args.input.model)?;
@@ -246,7 +246,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     status
 }
 
-/// Describes a design; `path` is that of its file, for the title of the chart. Also returns warnings.
+/// Describes a design and returns warnings; `path` is that of its file, for the title of the chart.
 fn describe(
     (design, file): (&Design, &FileFacts),
     options: &DescriptionOptions,
@@ -303,14 +303,14 @@ fn describe(
     Ok((Description::Program(Box::new(facts)), remarks))
 }
 
-/// Estimates each initiation interval, with warnings; `None` if the program is constant, which takes no cycle.
+/// Estimates each initiation interval, with warnings; `None` if the program is constant and thus needs no cycle.
 fn estimate_intervals(
     options: &DescriptionOptions,
     (model, design): (&Model, &Design),
     mut spec: Spec,
     intervals: &[u32],
 ) -> Result<Option<(reuse::ReuseTable, Diagnostics)>, Failure> {
-    // A sample every clock is what all are compared with.
+    // All intervals are compared with an initiation interval of 1.
     let mut others: Vec<u32> = intervals.iter().copied().filter(|&interval| interval != 1).collect();
     spec.pipeline.interval = others.first().copied();
     if options.sweep.is_some() {
@@ -335,7 +335,7 @@ fn estimate_intervals(
 }
 
 fn write_plot(path: &Path, source: &Path, model: &Model, spec: &Spec, rows: &[sweep::Row]) -> Result<(), Failure> {
-    // The name alone: the same model gives the same picture in every folder.
+    // The title contains only the file name, so that the chart is the same in every folder.
     let name = match source.file_name() {
         Some(name) if source.as_os_str() != "-" => name.to_string_lossy().into_owned(),
         _ => "standard input".to_owned(),
@@ -345,7 +345,7 @@ fn write_plot(path: &Path, source: &Path, model: &Model, spec: &Spec, rows: &[sw
     let drawn = match rows.iter().any(|row| row.on_device.is_some()) {
         true => scatter::sweep_chart(&title, spec.device().name(), rows, spec.clock.period),
         false => {
-            // Delays of stages on a device include the registers, as the period does.
+            // On a device, stage delays include the registers, so they are comparable with the period.
             let required = match spec.delay_model() {
                 compile::DelayModel::Device => spec.clock.period,
                 compile::DelayModel::LatencyFields | compile::DelayModel::Width => spec.goal().max_stage_delay,
@@ -402,7 +402,7 @@ fn elements(kifs: impl Iterator<Item = Kif>) -> Elements {
     }
 }
 
-/// Operations by name, the most frequent first.
+/// Returns statistics of each kind of operation, the most frequent first.
 fn kinds(model: &Model, optimised: &Model) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
     let mut at = |name: &'static str| match kinds.iter().position(|kind| kind.operation == name) {
@@ -430,7 +430,8 @@ fn kinds(model: &Model, optimised: &Model) -> Vec<Kind> {
     kinds
 }
 
-/// Operations on the longest path, inputs and constants aside, and the longest delay from inputs to outputs.
+/// Returns the number of operations on the longest path, without inputs and constants, and the longest delay from
+/// inputs to outputs.
 fn depth(model: &Model, delay: &dyn Delay) -> (u32, f64) {
     let mut levels: Vec<u32> = Vec::with_capacity(model.nodes().len());
     for id in model.ids() {
@@ -444,7 +445,8 @@ fn depth(model: &Model, delay: &dyn Delay) -> (u32, f64) {
 }
 
 impl Facts {
-    /// Tables for people: one screen, or everything if `all`; what each pass did also if `passes`.
+    /// Returns the description as text: a summary, or all details if `all`. With `passes`, it lists the effect of each
+    /// pass too.
     fn to_text(&self, all: bool, passes: bool) -> String {
         let mut text = String::new();
         let out = &mut text;
@@ -480,7 +482,7 @@ impl Facts {
             None => String::new(),
         };
         let _ = writeln!(out, "{:<12}{}", "widest value", cell(self.widest, "bit"));
-        // The clock of a device, below, includes registers and shared LUTs.
+        // Clock and delay on a device are printed below, with registers and shared LUTs.
         let delay = match self.delay_unit {
             "ns" => String::new(),
             _ => format!(", delay {} (by {})", with_unit(&short(self.delay), self.delay_unit), self.delay_source),
@@ -526,16 +528,16 @@ impl Facts {
     }
 }
 
-/// Kinds of operations that are shown without -v.
+/// Number of kinds of operations that are printed without -v.
 const KINDS: usize = 6;
-/// Groups of elements of one type that are shown without -v.
+/// Number of groups of elements that are printed without -v.
 const TYPES: usize = 6;
 
 fn range(narrowest: u32, widest: u32) -> String {
     if narrowest == widest { widest.to_string() } else { format!("{narrowest} to {widest}") }
 }
 
-/// A number for people.
+/// Formats a number with four digits.
 fn short(value: f64) -> String {
     four_digits(value)
 }

@@ -1,18 +1,18 @@
-//! Occupancy of shared hardware as SVG: a row for each unit, a column for each phase.
+//! Occupancy charts of shared hardware as SVG, with a row for each unit and a column for each phase.
 
 use super::plot::{LEFT, RIGHT, TOP, WIDTH, page, text};
 use crate::reuse::Plan;
 use crate::reuse::serial::{self, Graph};
 use std::fmt::Write;
 
-/// Units that are drawn; the page would only grow.
+/// Maximum number of units that are drawn.
 const ROWS: usize = 80;
 /// Height of a row.
 const ROW: f64 = 18.0;
-/// Colours of groups, which any two neighbours differ in.
+/// Colours of groups; adjacent groups have different colours.
 const COLOURS: [&str; 6] = ["#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#72b7b2"];
 
-/// Draws the units that more than one block shares. `title` may be any text.
+/// Draws the units that several blocks share. `title` is escaped.
 pub(in crate::cli) fn svg(title: &str, plan: &Plan) -> String {
     let shared: Vec<usize> =
         (0..plan.groups.len()).filter(|&k| (plan.groups[k].units as usize) < plan.groups[k].instances.len()).collect();
@@ -59,7 +59,7 @@ pub(in crate::cli) fn svg(title: &str, plan: &Plan) -> String {
     out
 }
 
-/// Draws when each stream of bit-serial hardware shows the bits of one sample. `title` may be any text.
+/// Draws for each bit-serial stream the clock cycles in which it carries the bits of one sample. `title` is escaped.
 pub(in crate::cli) fn streams(title: &str, graph: &Graph, plan: &serial::Plan) -> String {
     let shown: Vec<(usize, [u32; 2])> =
         (0..graph.nodes.len()).filter_map(|id| Some((id, serial::clocks(graph, plan, id)?))).collect();

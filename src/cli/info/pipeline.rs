@@ -1,4 +1,4 @@
-//! The pipeline in figures: stages, longest paths, register bits by origin.
+//! Description of a pipeline: stages, critical paths, and register bits by purpose.
 
 use super::super::Failure;
 use super::super::idle::stages_without_logic;
@@ -11,23 +11,23 @@ use crate::schedule::{HeldBits, PathElement, PathStep};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// A pipeline and what it costs.
+/// Pipeline with its estimated cost.
 #[derive(Serialize)]
 pub(super) struct PipelineTable {
     pub(super) latency: u32,
-    /// Unit of delays, and their source.
+    /// Unit of the delays; the next field is their source.
     delay_unit: &'static str,
     #[serde(skip)]
     delay_source: &'static str,
-    /// Delay of the critical stage: on a device the clock period of the finished netlist.
+    /// Delay of the critical stage. On a device it is the clock period of the finished netlist.
     stage_delay: f64,
-    /// The smallest delay that this number of stages allows, proved; `null` on a device, whose delays depend on the
+    /// Smallest critical stage delay for this number of stages, proved. `null` on a device, as its delays depend on the
     /// schedule.
     smallest_stage_delay: Option<f64>,
     register_bits: u64,
     /// Register bits that the schedule places within DSPs.
     register_bits_in_blocks: u64,
-    /// No pipeline of these stages and this delay has fewer, where each within a block counts as a
+    /// Lower bound of the register bits for these stages and this delay. A bit within a DSP counts as a
     /// [`crate::schedule::Outcome::weight`]-th.
     register_bits_at_least: u64,
     input_register_bits: u64,
@@ -37,7 +37,7 @@ pub(super) struct PipelineTable {
     pub(super) estimate: Estimate,
     #[serde(skip)]
     quality: String,
-    /// A warning about stages that compute nothing.
+    /// Warning about stages without logic.
     #[serde(skip)]
     pub(super) without_logic: Option<Diagnostic>,
 }
@@ -52,7 +52,7 @@ struct Stage {
     path: Vec<PathPart>,
 }
 
-/// Register bits by what they are.
+/// Register bits by purpose.
 #[derive(Serialize)]
 struct Origin {
     made_here: u64,
@@ -63,7 +63,7 @@ struct Origin {
 }
 
 impl Origin {
-    /// `total` is that of the netlist, flags included.
+    /// Builds the statistics; `total` is the number of register bits in the netlist, including valid flags.
     fn new(held: HeldBits, total: u64) -> Origin {
         let HeldBits { outputs, inputs, made, waiting } = held;
         Origin { made_here: made, balancing: waiting, inputs, outputs, valid: total - held.total() }
@@ -72,7 +72,7 @@ impl Origin {
 
 #[derive(Serialize)]
 struct PathPart {
-    /// `v17`: as in the generated text.
+    /// Name of the operation in generated RTL, such as `v17`.
     name: String,
     operation: &'static str,
     delay: f64,
@@ -90,7 +90,7 @@ impl PathPart {
     }
 }
 
-/// Stages that are shown without -v.
+/// Number of stages that are printed without -v.
 const STAGES: usize = 5;
 
 impl PipelineTable {
@@ -133,7 +133,7 @@ impl PipelineTable {
         })
     }
 
-    /// Tables for people: what fits a screen, or every stage and every path if `all`.
+    /// Appends text tables: a summary, or every stage and every path if `all`.
     pub(super) fn to_text(&self, out: &mut String, all: bool) {
         let (latency, bits) = (counted(self.latency, "clock"), counted(self.register_bits, "register bit"));
         let _ = writeln!(out, "\nlatency {latency}, {bits}{}", self.quality);

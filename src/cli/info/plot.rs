@@ -1,7 +1,8 @@
-//! Stage delay and register bits as SVG: over the number of stages (the sweep), and over the stages of one pipeline.
+//! Charts of stage delay and register bits as SVG, over the number of stages (sweep) or over the stages of one
+//! pipeline.
 //!
-//! Two panels share the axis of stages, so that no reader has to tell two scales apart. Nothing but rectangles, lines
-//! and text: every viewer and every printer shows the same.
+//! Two panels share the horizontal axis, so that each has its own vertical scale. The SVG consists only of rectangles,
+//! lines and text, which all viewers and printers support.
 
 use super::short;
 use super::sweep::Row;
@@ -16,26 +17,26 @@ pub(super) const TOP: f64 = 76.0;
 const BETWEEN: f64 = 44.0;
 const HEIGHT: f64 = TOP + 2.0 * PANEL + BETWEEN + 58.0;
 
-/// Small text that stays legible on lines.
+/// Style of small text that stays legible on lines.
 pub(super) const ON_LINES: &str = " font-size=\"11\" stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\"";
 
 /// Style of the line at a required clock or period.
 const REQUIRED: &str = " stroke=\"#2f7d4f\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\"";
 
-/// One panel: what is shown, and where.
+/// Panel of a chart: title, position, and values.
 struct Panel<'a> {
     title: &'a str,
     top: f64,
     values: Vec<f64>,
     labels: Vec<String>,
     bars: bool,
-    /// Value that is required, if there is one, with its unit.
+    /// Required value with its unit.
     required: Option<(f64, &'a str)>,
 }
 
-/// Column of a plot, above one mark of the axis.
+/// Column of a chart.
 pub(in crate::cli) struct Column {
-    /// The mark.
+    /// Label of the column on the axis.
     pub(in crate::cli) label: String,
     /// Delay.
     pub(in crate::cli) delay: f64,
@@ -43,8 +44,8 @@ pub(in crate::cli) struct Column {
     pub(in crate::cli) register_bits: u64,
 }
 
-/// Draws the rows of a sweep, of which there is at least one, and a line at the stage delay that is `required`. `title`
-/// and `unit` may be any text.
+/// Draws the rows of a sweep, of which there must be at least one, with a line at the `required` stage delay. `title`
+/// and `unit` are escaped.
 pub(super) fn svg(title: &str, unit: &str, rows: &[Row], required: Option<f64>) -> String {
     let column =
         |row: &Row| Column { label: row.stages.to_string(), delay: row.stage_delay, register_bits: row.register_bits };
@@ -58,12 +59,12 @@ pub(super) fn svg(title: &str, unit: &str, rows: &[Row], required: Option<f64>) 
     )
 }
 
-/// Draws the stages of one pipeline, of which there is at least one. `title` and `unit` may be any text.
+/// Draws the stages of a pipeline, of which there must be at least one. `title` and `unit` are escaped.
 pub(in crate::cli) fn stages(title: &str, unit: &str, columns: &[Column]) -> String {
     draw(title, [&format!("critical path ({unit})"), "register bits after the stage", "stage"], columns, true, None)
 }
 
-/// The head element of a picture of this height, with its title.
+/// Returns the beginning of an SVG of this height, with its title.
 pub(super) fn page(title: &str, height: f64) -> String {
     let mut out = String::new();
     let _ = writeln!(
@@ -78,7 +79,7 @@ pub(super) fn page(title: &str, height: f64) -> String {
     out
 }
 
-/// `names` are those of the two panels and of the axis.
+/// Draws both panels. `names` are the titles of the two panels and of the axis.
 fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool, required: Option<(f64, &str)>) -> String {
     let mut out = page(title, HEIGHT);
     let delays = Panel {
@@ -110,12 +111,12 @@ fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool, required:
     out
 }
 
-/// The middle of a column.
+/// Returns the horizontal position of the middle of a column.
 fn x(index: usize, columns: usize) -> f64 {
     LEFT + (WIDTH - LEFT - RIGHT) * (index as f64 + 0.5) / columns as f64
 }
 
-/// Returns `true` if a column has space for figures: each of up to 16, otherwise every n-th.
+/// Returns `true` if there is space for the label of a column: for all of up to 16 columns, otherwise for every n-th.
 fn is_labelled(index: usize, columns: usize) -> bool {
     index.is_multiple_of(columns.div_ceil(16))
 }
@@ -168,7 +169,8 @@ impl Panel<'_> {
     }
 }
 
-/// A round distance between ticks, three to six of them, and the value at the top, above the largest one.
+/// Returns a round distance between ticks, which results in three to six of them, and the value at the top, which is
+/// above the largest value.
 pub(super) fn scale(largest: f64) -> (f64, f64) {
     if !(largest > 0.0 && largest.is_finite()) {
         return (1.0, 1.0);
@@ -182,7 +184,7 @@ pub(super) fn scale(largest: f64) -> (f64, f64) {
     (step, (largest * 1.08 / step).ceil() * step)
 }
 
-/// Three digits are enough next to a point.
+/// Formats a value with three digits.
 fn three_digits(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),
@@ -191,7 +193,7 @@ fn three_digits(value: f64) -> String {
     }
 }
 
-/// The string, or its beginning and `…` if it has more characters than this.
+/// Returns the text, shortened with `…` if it has more than `most` characters.
 pub(in crate::cli) fn shortened(text: &str, most: usize) -> String {
     match text.chars().count() {
         n if n <= most => text.to_owned(),
@@ -204,7 +206,7 @@ pub(super) fn text(out: &mut String, x: f64, y: f64, anchor: &str, text: &str, m
     let _ = writeln!(out, "<text x=\"{x:.2}\" y=\"{y:.2}\" text-anchor=\"{anchor}\"{more}>{text}</text>");
 }
 
-/// Text for XML; what XML 1.0 cannot hold at all becomes a question mark.
+/// Escapes text for XML. Characters that XML 1.0 does not permit become question marks.
 pub(in crate::cli) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -221,7 +223,8 @@ pub(in crate::cli) fn escaped(text: &str) -> String {
     out
 }
 
-/// Draws the line at a required value, whose place is `at`; at the top of the plot if it lies above, with an arrow.
+/// Draws the line at a required value, whose vertical position is `at`. A value above the plot is drawn at the top with
+/// an arrow.
 pub(super) fn required_line(out: &mut String, required: f64, (top, at): (f64, f64), unit: &str) {
     let (at, arrow) = if at < top { (top, " \u{2191}") } else { (at, "") };
     let _ = writeln!(out, "<line x1=\"{LEFT}\" y1=\"{at:.2}\" x2=\"{:.2}\" y2=\"{at:.2}\"{REQUIRED}/>", WIDTH - RIGHT);

@@ -11,10 +11,10 @@ use crate::reuse::{Figures, GroupFigures, Plan, Region, RegionFigures};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Groups that are shown without -v.
+/// Number of groups that are printed without -v.
 const GROUPS: usize = 8;
 
-/// Intervals of one program side by side.
+/// Comparison of initiation intervals of one program.
 #[derive(Serialize)]
 pub(super) struct ReuseTable {
     operations: usize,
@@ -23,7 +23,7 @@ pub(super) struct ReuseTable {
     intervals: Vec<Interval>,
 }
 
-/// A plan and what it takes.
+/// Estimated cost of a sharing plan.
 #[derive(Serialize)]
 struct Interval {
     interval: u32,
@@ -37,7 +37,7 @@ struct Interval {
     estimate: Estimate,
     #[serde(flatten)]
     made: EngineFigures,
-    /// Smallest initiation interval for bit-serial arithmetic, where this one is smaller.
+    /// Smallest initiation interval for bit-serial arithmetic, if it is larger than this interval.
     #[serde(skip)]
     serial_from: Option<u32>,
 }
@@ -55,23 +55,23 @@ struct FoldFigures {
     blocks: usize,
     #[serde(rename = "copies")]
     units: u32,
-    /// No plan of these groups has fewer.
+    /// Lower bound of the number of units for these groups.
     #[serde(rename = "copies_at_least")]
     units_at_least: u32,
-    /// Logic of the units in per cent of that of all blocks, without multiplexers.
+    /// Logic of the units in per cent of the logic of all blocks, without multiplexers.
     left_percent: f64,
     multiplexer_bits: u64,
-    /// Register bits of the plan, in which registers hold whole values.
+    /// Register bits of the plan, whose registers store whole values.
     planned_register_bits: u64,
     planned_register_bits_at_least: u64,
-    /// Bits of registers that hold inputs and values, plain ones aside, and a lower bound over all starts at the same
-    /// phases.
+    /// Bits of registers that store inputs and intermediate values, without plain registers. The next field is a lower
+    /// bound over all starts at the same phases.
     held_bits: u64,
     held_bits_at_least: u64,
     captured_bits: u64,
     result_bits: u64,
     groups: Vec<GroupTable>,
-    /// Parts with bit-serial arithmetic.
+    /// Parts that use bit-serial arithmetic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     regions: Vec<RegionTable>,
 }
@@ -113,7 +113,7 @@ struct Multiplexers {
     bits: u64,
 }
 
-/// The hardware of one interval, and the table of this and others. Nothing if the program is constant.
+/// Estimates the hardware for each interval and for an initiation interval of 1; `None` if the program is constant.
 pub(super) fn table(model: &Model, spec: &Spec, intervals: &[u32]) -> Result<Option<ReuseTable>, Failure> {
     let of = |interval: Option<u32>| {
         let mut spec = spec.clone();
@@ -226,20 +226,20 @@ impl GroupTable {
 }
 
 impl ReuseTable {
-    /// As a document.
+    /// Returns the table as a JSON document.
     pub(super) fn json(&self) -> String {
         schema::document("alir2hdl.info-reuse/1", self)
     }
 
-    /// Returns the interval at which the least of the logic is shared, among those that share hardware: the interval,
-    /// the share, and the smallest interval for bit-serial arithmetic.
+    /// Returns the row with the smallest share of shared logic, among those with resource sharing: its interval, the
+    /// share, and the smallest interval for bit-serial arithmetic.
     pub(super) fn least_shared(&self) -> Option<(u32, f64, Option<u32>)> {
         let fold = self.intervals.iter().filter(|row| matches!(row.made, EngineFigures::Fold(_)));
         let least = fold.min_by(|a, b| a.shared_percent.total_cmp(&b.shared_percent));
         least.map(|row| (row.interval, row.shared_percent, row.serial_from))
     }
 
-    /// Tables for people; `all`: every group.
+    /// Returns the table as text; `all` lists every group.
     pub(super) fn to_text(&self, all: bool) -> String {
         let mut text = String::new();
         let out = &mut text;
@@ -303,7 +303,7 @@ impl ReuseTable {
     }
 }
 
-/// Appends a description of the parts of bit-serial hardware.
+/// Appends a description of bit-serial hardware.
 fn serial_text(figures: &serial::Figures, row: &Interval, out: &mut String) {
     let _ = writeln!(
         out,
@@ -362,7 +362,7 @@ impl FoldFigures {
             "stages",
             "unified"
         );
-        // What shares most first.
+        // Groups with the largest savings first.
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         order.sort_by_key(|&k| {
             std::cmp::Reverse((self.groups[k].instances - self.groups[k].units as usize) * self.groups[k].operations)

@@ -1,45 +1,45 @@
-//! Speed against area as SVG: panels of points, those that no other point beats joined by a line.
+//! Scatter plots of speed and area as SVG, with a line through the points of the Pareto front.
 
 use super::plot::{LEFT, ON_LINES, RIGHT, TOP, WIDTH, escaped, page, required_line, scale, shortened, text};
 use super::short;
 use super::sweep::Row;
 use std::fmt::Write;
 
-/// Height of a panel's plot, and of a panel with its heading and axis.
+/// Height of the plot in a panel, and of the panel with heading and axis.
 const PLOT: f64 = 320.0;
 const PANEL: f64 = PLOT + 104.0;
-/// Distance of a label from its point, half a label's height, and half the width of a character.
+/// Distance of a label from its point, half the height of a label, and half the width of a character.
 const GAP: f64 = 5.0;
 const HALF_HEIGHT: f64 = 6.0;
 const HALF_CHARACTER: f64 = 3.1;
-/// Points of a panel up to which those that are beaten are labelled too.
+/// Maximum number of points in a panel for which points outside of the Pareto front are labelled too.
 const FEW: usize = 24;
-/// The colour of the Pareto front.
+/// Colour of the Pareto front.
 const BEST: &str = "#b04a2f";
-/// A panel of points.
+/// Panel of points.
 pub(in crate::cli) struct Panel {
     /// Title above the plot.
     pub(in crate::cli) title: String,
-    /// Its points.
+    /// Points of the panel.
     pub(in crate::cli) points: Vec<Point>,
-    /// Value on the vertical axis that is required, if there is one.
+    /// Required value on the vertical axis.
     pub(in crate::cli) required: Option<f64>,
 }
 
-/// A point of a panel: further left is better, and so is further up.
+/// Point of a panel. Smaller `x` and larger `y` are better.
 pub(in crate::cli) struct Point {
-    /// Value on the horizontal axis, growing to the right.
+    /// Value on the horizontal axis, which increases to the right.
     pub(in crate::cli) x: f64,
-    /// Value on the vertical axis, growing upwards.
+    /// Value on the vertical axis, which increases upwards.
     pub(in crate::cli) y: f64,
     /// `true` if no other point is better in both values.
     pub(in crate::cli) best: bool,
-    /// Its name.
+    /// Label of the point.
     pub(in crate::cli) label: String,
 }
 
-/// Draws the rows of a sweep that have an estimate, and a line at the clock `period` (ns) that is required. `title` and
-/// `device` may be any text.
+/// Draws the rows of a sweep that have an estimate, with a line at the required clock `period` in nanoseconds. `title`
+/// and `device` are escaped.
 pub(super) fn sweep_chart(title: &str, device: &str, rows: &[Row], period: Option<f64>) -> String {
     let point = |row: &Row| {
         let on = row.on_device?;
@@ -50,7 +50,7 @@ pub(super) fn sweep_chart(title: &str, device: &str, rows: &[Row], period: Optio
     svg(title, ["LUT + FF", "estimated clock (MHz) of each number of stages"], &[panel])
 }
 
-/// Draws panels below one another. `names` are those of the axes; all text may be any.
+/// Draws panels below one another. `names` are the titles of the axes; all text is escaped.
 pub(in crate::cli) fn svg(title: &str, names: [&str; 2], panels: &[Panel]) -> String {
     let mut out = page(title, TOP + PANEL * panels.len().max(1) as f64);
     if panels.is_empty() {
@@ -88,7 +88,7 @@ impl Panel {
         }
 
         let mut placed: Vec<(&Point, (f64, f64))> = self.points.iter().map(|p| (p, (x(p.x), y(p.y)))).collect();
-        // Beaten points first, so that they never cover the others.
+        // Points outside of the Pareto front are drawn first, so that they never cover its points.
         placed.sort_by(|(a, _), (b, _)| a.best.cmp(&b.best).then(a.x.total_cmp(&b.x)));
         let best = placed.iter().filter(|(point, _)| point.best);
         let front: Vec<String> = best.map(|(_, (x, y))| format!("{x:.2},{y:.2}")).collect();
@@ -112,8 +112,8 @@ fn line(out: &mut String, from: (f64, f64), to: (f64, f64), colour: &str) {
     let _ = writeln!(out, "<line x1=\"{x1:.2}\" y1=\"{y1:.2}\" x2=\"{x2:.2}\" y2=\"{y2:.2}\" stroke=\"{colour}\"/>");
 }
 
-/// The names next to the points, those of the best first, where they cover neither another name nor a point. A name
-/// that has no such place is left to the tooltip.
+/// Draws labels next to the points, those of the Pareto front first. A label that would cover another label or a point
+/// is omitted; its text is in the tooltip.
 fn labels(out: &mut String, placed: &[(&Point, (f64, f64))], (top, bottom): (f64, f64)) {
     let mut taken: Vec<[f64; 4]> = placed.iter().map(|(_, (x, y))| [x - 4.0, y - 4.0, x + 4.0, y + 4.0]).collect();
     let (best, others): (Vec<_>, Vec<_>) = placed.iter().partition(|(point, _)| point.best);

@@ -13,10 +13,10 @@ use crate::schedule;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// Everything that is shown of a state machine.
+/// Description of a state machine.
 #[derive(Serialize)]
 pub(super) struct MachineShape {
-    /// Which form the file has.
+    /// Format of the file.
     form: String,
     inputs: Vec<PortShape>,
     outputs: Vec<PortShape>,
@@ -25,7 +25,7 @@ pub(super) struct MachineShape {
     registers: Vec<RegisterShape>,
     blocks: Vec<BlockShape>,
     schedules: Vec<ScheduleFacts>,
-    /// Bits of the hardware if no register moved.
+    /// Register bits of the hardware without retiming.
     register_bits_without_retiming: u64,
     pipelines: Vec<RetimedPipeline>,
     /// Estimated resources on the device.
@@ -45,7 +45,7 @@ struct RegisterShape {
     name: String,
     bits: u64,
     types: Vec<String>,
-    /// Codes at power-on and after reset.
+    /// Raw integer values at power-on and after reset.
     starts_as: Option<Vec<String>>,
     has_reset: bool,
 }
@@ -61,10 +61,10 @@ struct BlockShape {
     delay: f64,
 }
 
-/// Shows a state machine.
+/// Describes a state machine.
 ///
 /// # Errors
-/// If options are given that a state machine has no use for (exit code 2).
+/// If an option has no effect on state machines (exit code 2).
 pub(super) fn describe_machine(
     request: &DescriptionOptions,
     machine: &Machine,
@@ -202,14 +202,14 @@ impl MachineShape {
     }
 }
 
-/// A name of the file on one line of a terminal.
+/// Replaces control characters of a name, for output on a terminal.
 fn shown(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Types of elements, each once.
+/// Returns the different types of elements.
 fn kinds_of(types: &[String]) -> String {
-    /// More would not fit a line.
+    /// Maximum number of types on a line.
     const MOST: usize = 4;
     let mut kinds: Vec<&str> = Vec::new();
     for kind in types {

@@ -1,5 +1,5 @@
-//! The trade-off at a glance: stage delay, latency and register bits by the number of stages; of a named device also
-//! clock, area, and whether the RTL of each row was proved.
+//! Table of the trade-off between numbers of stages: stage delay, latency and register bits. For a named device also
+//! clock, area, and the verdict of the proof of each row.
 
 use super::super::{ExitStatus, Failure};
 use super::short;
@@ -13,56 +13,58 @@ use std::fmt::Write;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The code of a schedule that does not meet the clock period.
+/// Error code of a schedule that does not meet the clock period.
 const PERIOD_UNMET: &str = "E0506";
 
-/// One row for each number of stages.
+/// Results for one number of stages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Row {
     /// Number of stages.
     pub(super) stages: u32,
-    /// The longest path between registers.
+    /// Delay of the critical stage.
     pub(super) stage_delay: f64,
-    /// Clocks from input to result.
+    /// Latency in clock cycles.
     pub(super) latency: u32,
-    /// Stage delay times latency: the time from input to result at the fastest clock; one stage delay if combinational.
+    /// Stage delay times latency: time from input to result at the fastest clock. For combinational hardware the stage
+    /// delay.
     pub(super) delay_in_all: f64,
     /// Register bits of the hardware.
     pub(super) register_bits: u64,
     /// Register bits that the schedule places within DSPs.
     pub(super) register_bits_in_blocks: u64,
-    /// Lower bound for as many stages and the delays that the schedule was built with; a bit in a DSP counts less.
+    /// Lower bound of the register bits for this number of stages and these delays; a bit in a DSP counts less.
     pub(super) register_bits_at_least: u64,
-    /// Estimated resources on the device, if one was named.
+    /// Estimated resources on the device, if one is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) on_device: Option<OnDevice>,
-    /// `true` if the clock period that was required is met, if one was.
+    /// `true` if the required clock period is met; `None` if there is no such requirement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) meets_period: Option<bool>,
-    /// Verdict of the proof that the row's Verilog equals the design for every input, if it was requested.
+    /// Verdict of the proof that the row's Verilog is equal to the design for every input; `None` if it is not
+    /// requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proof: Option<RowProof>,
     #[serde(skip)]
     pub(super) proved: bool,
 }
 
-/// One row's hardware on the device.
+/// Estimated hardware of a row on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct OnDevice {
     pub(super) lut: u64,
     pub(super) ff: u64,
     pub(super) dsp: u64,
     pub(super) ram: u64,
-    /// The fastest clock in MHz.
+    /// Fastest clock in MHz.
     pub(super) clock_mhz: f64,
-    /// Time from input to result at that clock, in nanoseconds.
+    /// Time from input to result at the fastest clock, in nanoseconds.
     pub(super) latency_ns: f64,
-    /// `true` if no other row is as fast for fewer LUTs and flip-flops, or faster for as many.
+    /// `true` if no other row has as fast a clock with fewer LUTs and flip-flops, or a faster clock with as many.
     pub(super) best: bool,
 }
 
 impl OnDevice {
-    /// Look-up tables and flip-flops together.
+    /// Returns the number of LUTs and flip-flops.
     pub(super) fn area(&self) -> u64 {
         self.lut + self.ff
     }
@@ -76,8 +78,8 @@ pub(super) enum RowProof {
     Unknown,
 }
 
-/// Schedules the program for each of these numbers of stages, of which there is at least one; `single`: the program as
-/// it is optimised for one. Of a named device each row has its estimate.
+/// Schedules the program for each of the numbers of stages, of which there must be at least one. `single` is the
+/// program after optimisation for one stage. With a named device, each row includes an estimate.
 pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, counts: &[u32]) -> Result<Vec<Row>, Failure> {
     let required = spec.clock.period;
     let unbounded = |spec: &Spec| Spec { clock: Clock { period: None, ..spec.clock }, ..spec.clone() };
@@ -94,7 +96,8 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, counts: &[u32]) -> Resu
     let row = |stages: u32| -> Result<Row, Failure> {
         let spec = in_stages(spec, stages);
         let optimised = if stages <= 1 { single } else { &several };
-        // With a period the number of stages decides whether registers within products are worth their adders.
+        // With a required period, the number of stages determines whether pipelined multiplications are worth their
+        // adders.
         let scheduled = match required.is_some() && spec.pipelines_multipliers() {
             true => compile::optimise(single.source, &spec)?.schedule(&spec),
             false => optimised.borrowed().schedule(&spec),
@@ -137,18 +140,17 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, counts: &[u32]) -> Resu
     Ok(rows)
 }
 
-/// Returns the number of rows that are built at once: they are independent, but each keeps its own schedule and netlist
-/// in memory.
+/// Returns the number of rows to build in parallel. Each row needs memory for its own schedule and netlist.
 fn threads(program: &Optimised<'_>) -> usize {
     let by_memory = OPERATIONS_AT_ONCE / program.program.nodes().len().max(1);
     let cores = thread::available_parallelism().map_or(1, usize::from);
     by_memory.clamp(1, cores)
 }
 
-/// Operations of all rows that are made at once; one takes about a kilobyte.
+/// Maximum number of operations of all rows that are built in parallel; an operation needs about a kilobyte.
 const OPERATIONS_AT_ONCE: usize = 500_000;
 
-/// The options for `n` stages.
+/// Returns the options with `stages` pipeline stages and without valid flag.
 fn in_stages(spec: &Spec, stages: u32) -> Spec {
     let mut spec = spec.clone();
     spec.pipeline.stages = Some(Stages::Exactly(stages));
@@ -156,7 +158,7 @@ fn in_stages(spec: &Spec, stages: u32) -> Spec {
     spec
 }
 
-/// Marks the rows that no other row beats.
+/// Marks the rows on the Pareto front of clock and area.
 fn mark_best(rows: &mut [Row]) {
     let points: Vec<_> = rows.iter().map(|row| row.on_device.map(|on| (on.clock_mhz, on.area() as f64))).collect();
     for (row, best) in rows.iter_mut().zip(report::pareto(&points)) {
@@ -164,8 +166,8 @@ fn mark_best(rows: &mut [Row]) {
     }
 }
 
-/// Compiles the program to the Verilog of each row and proves it; how long that took. A proof that reaches its limits
-/// is `unknown`.
+/// Generates the Verilog of each row and proves it; returns the time that this takes. The verdict is `unknown` if a
+/// proof reaches its limits.
 pub(super) fn prove(rows: &mut [Row], single: &Optimised<'_>, spec: &Spec) -> Result<Duration, Failure> {
     let start = Instant::now();
     let mut passes = ProvedPasses::new(single.source);
@@ -183,15 +185,15 @@ pub(super) fn prove(rows: &mut [Row], single: &Optimised<'_>, spec: &Spec) -> Re
     Ok(start.elapsed())
 }
 
-/// The table for people.
+/// Appends the rows as a text table.
 pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     let has_device = rows.iter().any(|row| row.on_device.is_some());
     let device = if has_device { "      MHz      LUT       FF   DSP  BRAM  latency ns   " } else { "" };
     let proof = if rows.iter().any(|row| row.proof.is_some()) { "Verilog   " } else { "" };
     let period = if rows.iter().any(|row| row.meets_period.is_some()) { "meets period   " } else { "" };
-    // On a device the time from input to result includes the registers: the column `latency ns`.
+    // On a device, the column `latency ns` replaces the column `delay in all`, as it includes the registers.
     let whole = if has_device { String::new() } else { format!("{:>15}", "delay in all") };
-    // The certificate covers the delays that the schedule was made by; those of a device depend on the schedule.
+    // The lower bound is for the delays that the scheduler used; delays on a device also depend on the schedule.
     let bound = if unit == "ns" { "for these delays of operations" } else { "at this delay" };
     let _ = writeln!(
         out,

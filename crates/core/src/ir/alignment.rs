@@ -1,15 +1,16 @@
 //! Alignment of two programs: pairs of corresponding operations, after operations were inserted, removed or changed.
 //!
-//! Four rules, each applied to the operations that the earlier rules did not pair: operations with the same computation
-//! from the inputs; with the same uses down to the outputs; with the same uses except for types; and a longest common
-//! subsequence of the rest. The rules see only a dataflow graph, so they align signals of RTL as well.
+//! Four rules pair operations; each is applied to the operations that the earlier rules did not pair. The rules pair
+//! operations with the same computation from the inputs, operations with the same uses down to the outputs, operations
+//! with the same uses except for types, and a longest common subsequence of the rest. The rules only use a dataflow
+//! graph, so they align signals of RTL as well.
 
 use super::{Model, Op, ValueId};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-/// Largest product of the list lengths for which a common subsequence is computed.
+/// Largest product of the list lengths for which a longest common subsequence is computed.
 const MAX_PRODUCT: usize = 1 << 24;
 
 /// Dataflow graph to be aligned. Operands come before their nodes, except in feedback loops.
@@ -25,13 +26,13 @@ pub struct AlignmentGraph {
     pub outputs: Vec<(u32, u64)>,
 }
 
-/// Returns the pairs of operations that correspond, sorted by the first one; each operation is in one pair at most.
+/// Returns the pairs of corresponding operations, sorted by the first operation; each operation is in at most one pair.
 pub fn align(a: &Model, b: &Model) -> Vec<(ValueId, ValueId)> {
     let pairs = align_graphs(&graph(a), &graph(b));
     pairs.into_iter().map(|(x, y)| (ValueId(x), ValueId(y))).collect()
 }
 
-/// Returns the pairs of nodes that correspond, sorted by the first one; each node is in one pair at most.
+/// Returns the pairs of corresponding nodes, sorted by the first node; each node is in at most one pair.
 pub fn align_graphs(a: &AlignmentGraph, b: &AlignmentGraph) -> Vec<(u32, u32)> {
     let mut alignment = Alignment { partner: vec![None; a.kinds.len()], is_taken: vec![false; b.kinds.len()] };
     alignment.by_key(&computations(a), &computations(b));
@@ -48,7 +49,7 @@ struct Alignment {
 }
 
 impl Alignment {
-    /// Pairs free nodes of equal keys, in their order.
+    /// Pairs free nodes with equal keys, in their order.
     fn by_key(&mut self, a: &[u64], b: &[u64]) {
         let mut free: HashMap<u64, Vec<u32>> = HashMap::new();
         for (at, key) in b.iter().enumerate().rev().filter(|(at, _)| !self.is_taken[*at]) {
@@ -62,7 +63,7 @@ impl Alignment {
         }
     }
 
-    /// Pairs free nodes of a longest common subsequence of kinds.
+    /// Pairs the free nodes of a longest common subsequence of kinds.
     fn by_subsequence(&mut self, a: &AlignmentGraph, b: &AlignmentGraph) {
         let x: Vec<usize> = (0..a.kinds.len()).filter(|&id| self.partner[id].is_none()).collect();
         let y: Vec<usize> = (0..b.kinds.len()).filter(|&id| !self.is_taken[id]).collect();
@@ -112,7 +113,8 @@ fn kind(model: &Model, id: ValueId) -> u64 {
     hasher.finish()
 }
 
-/// Returns a hash of each node's computation from the inputs; within a feedback loop, of the kinds of its operands.
+/// Returns a hash of each node's computation from the inputs. An operand that comes after its node (feedback loop)
+/// contributes only its kind.
 fn computations(graph: &AlignmentGraph) -> Vec<u64> {
     let mut keys: Vec<u64> = Vec::with_capacity(graph.kinds.len());
     for (kind, operands) in graph.kinds.iter().zip(&graph.operands) {
@@ -125,7 +127,7 @@ fn computations(graph: &AlignmentGraph) -> Vec<u64> {
     keys
 }
 
-/// Returns a hash of each node's uses down to the outputs, from the hashes `kinds` of the operations.
+/// Returns a hash of each node's uses down to the outputs; `kinds` are the hashes of the operations.
 fn uses(graph: &AlignmentGraph, kinds: &[u64]) -> Vec<u64> {
     let mut keys: Vec<Vec<u64>> = vec![Vec::new(); kinds.len()];
     graph.outputs.iter().for_each(|&(source, output)| keys[source as usize].push(output));
@@ -176,7 +178,7 @@ mod tests {
     use crate::ir::{Builder, Output};
     use crate::num::Interval;
 
-    /// A chain of equal additions, with a negation after `at` of them.
+    /// Returns a chain of equal additions, with a negation after the first `at` additions.
     fn chain(at: Option<u32>) -> Model {
         let mut b = Builder::new(vec![0; 2]);
         let operand = Interval::new(-8, 7, 0);

@@ -8,15 +8,15 @@ use crate::num::{Interval, Kif};
 /// Limits on a model, which protect against hostile files. Each is an option of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Size of a file after decompression, in bytes.
+    /// Maximum size of a file after decompression, in bytes.
     pub max_bytes: u64,
-    /// Number of operations.
+    /// Maximum number of operations.
     pub max_ops: u64,
-    /// Number of lookup table entries, all tables together.
+    /// Maximum number of lookup table entries, all tables together.
     pub max_table_entries: u64,
-    /// Absolute value of any shift and of any number of fractional bits.
+    /// Maximum absolute value of any shift and of any number of fractional bits.
     pub max_shift: u32,
-    /// Bits of any value and of any aligned intermediate.
+    /// Maximum width of any value and of any aligned intermediate value, in bits.
     pub max_width: u32,
     /// Number of problems after which a check stops.
     pub max_problems: usize,
@@ -53,14 +53,14 @@ impl Limits {
 pub struct Builder {
     limits: Limits,
     parts: Model,
-    /// Types of inputs and intervals of outputs, if they are taken over from another model.
+    /// Types of inputs and intervals of outputs, if they are taken from another model.
     ports: Option<(Vec<Kif>, Vec<Interval>)>,
     /// Checker of the operations appended by [`Builder::push_checked`].
     checker: IncrementalChecker,
 }
 
 impl Builder {
-    /// Creates an empty program whose inputs have these shifts.
+    /// Creates an empty program whose inputs have the shifts `inp_shifts`.
     pub fn new(inp_shifts: Vec<i32>) -> Builder {
         Builder {
             limits: Limits::default(),
@@ -122,8 +122,8 @@ impl Builder {
     }
 
     /// Appends an operation and checks it at once. If all operations were appended by this method, [`Builder::finish`]
-    /// does not check them a second time; the messages about invalid operations are the same. The tables that an
-    /// operation reads must be added before it.
+    /// does not check them again; the messages about invalid operations are the same. The tables that an operation
+    /// reads must be added before the operation.
     #[inline(always)]
     pub fn push_checked(&mut self, node: Node) -> ValueId {
         let id = ValueId(self.parts.nodes.len() as u32);

@@ -90,7 +90,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Result of a check: problems, and the types that were computed on the way.
+/// Result of a check: problems, and the types that were computed during the check.
 #[derive(Debug, PartialEq)]
 pub(super) struct Checked {
     /// Every violated rule, up to the limit.
@@ -104,7 +104,7 @@ pub(super) struct Checked {
 }
 
 /// Checks all invariants of a [`Model`]; `parts` has no derived types yet. `ports` are the port types if they are taken
-/// over from another model. Takes linear time, without allocation for valid operations.
+/// from another model. Takes linear time, without allocation for valid operations.
 pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Vec<Interval>)>) -> Checked {
     let mut checker =
         Checker { parts, limits, problems: Vec::new(), kifs: Vec::with_capacity(parts.nodes.len()), most: (0, 0) };
@@ -131,8 +131,8 @@ pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Ve
     Checked { problems: checker.problems, kifs: checker.kifs, input_kifs, output_intervals }
 }
 
-/// Returns the types of the input ports: the narrowest from which every reader gets its bits (specification, section
-/// 2).
+/// Returns the types of the input ports: for each port the narrowest type from which every reader gets its bits
+/// (specification, section 2).
 pub(super) fn derived_input_kifs(parts: &Model, kifs: &[Kif]) -> Vec<Kif> {
     let mut ports = vec![Kif::ZERO; parts.inp_shifts.len()];
     for (node, &reader) in parts.nodes.iter().zip(kifs) {
@@ -168,9 +168,9 @@ pub(super) fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
     parts.outputs.iter().map(interval).collect()
 }
 
-/// Checker of a program while it is built: each operation is checked when it is appended. A few comparisons decide the
-/// common valid cases, the rules of [`check`] all others. It only decides if the program is valid; problems are
-/// reported by [`check`].
+/// Incremental checker of a program under construction: each operation is checked when it is appended. A few
+/// comparisons decide the common valid cases; all other cases use the rules of [`check`]. The result is only whether
+/// the program is valid; [`check`] reports the problems.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IncrementalChecker {
     /// Types of the operations so far, all of which are valid.
@@ -189,7 +189,7 @@ impl IncrementalChecker {
         self.kifs.reserve_exact(operations);
     }
 
-    /// Returns `true`, and records the operation, if the fast rules show that the operation appended next is valid.
+    /// Records the operation appended next and returns `true` if the fast rules show that it is valid.
     #[inline(always)]
     pub(super) fn fast_path_valid(&mut self, parts: &Model, limits: &Limits, node: &Node) -> bool {
         let index = parts.nodes.len();
@@ -199,7 +199,7 @@ impl IncrementalChecker {
         let kif = node.interval.kif();
         let most = (self.most.0.max(kif.width().into()), self.most.1.max(kif.frac.unsigned_abs().into()));
         let exists = |v: &ValueId| v.index() < index;
-        // As in `Checker::is_surely_within`: `true` if all operands exist, the shift, the bits of a constant.
+        // As in `Checker::is_surely_within`: whether all operands exist, the shift, and the bits of a constant.
         let (exists_all, shift, more) = match &node.op {
             Op::Input { input } => ((*input as usize) < parts.inp_shifts.len(), 0, 0),
             Op::Const { .. } => (true, 0, 0),
@@ -213,7 +213,7 @@ impl IncrementalChecker {
                 (exists(cond) && exists(on_true) && exists(on_false), *shift, 0)
             }
             Op::Mul { a, b } => (exists(a) && exists(b), 0, 0),
-            // The fast rules do not cover these.
+            // The fast rules do not cover these operations.
             Op::Lookup { .. } | Op::Unary { .. } | Op::Sum { .. } => return false,
         };
         let is_narrow = is_within_width(most, shift, more, limits);
@@ -226,7 +226,7 @@ impl IncrementalChecker {
         true
     }
 
-    /// Checks the operation that was appended last by every rule.
+    /// Checks the operation that was appended last against every rule.
     #[cold]
     pub(super) fn check_last(&mut self, parts: &Model, limits: &Limits) {
         let Some(index) = parts.nodes.len().checked_sub(1) else { return };
@@ -258,15 +258,15 @@ impl IncrementalChecker {
         self.kifs.push(kif);
     }
 
-    /// Returns the result of [`check`] for a program whose operations were all checked: only the rest is checked now.
-    /// `None` if [`check`] has to run.
+    /// Returns the result of [`check`] for a program whose operations were all checked; only the remaining rules are
+    /// checked. Returns `None` if [`check`] has to run.
     pub(super) fn conclude(
         mut self,
         parts: &Model,
         limits: &Limits,
         ports: Option<&(Vec<Kif>, Vec<Interval>)>,
     ) -> Option<Checked> {
-        // With a limit of 0 problems the checker would report none.
+        // A limit of 0 problems would hide all problems.
         if self.has_problem || self.kifs.len() != parts.nodes.len() || limits.max_problems == 0 {
             return None;
         }
@@ -291,8 +291,8 @@ impl IncrementalChecker {
     }
 }
 
-/// Returns `true` if an operation is within the width limit whatever its operands: `most` are the largest width and the
-/// largest number of fractional bits of any operand and of the result, `more` is the width of a constant.
+/// Returns `true` if an operation is within the width limit for any operands. `most` are the largest width and the
+/// largest number of fractional bits of any operand and of the result; `more` is the width of a constant.
 #[inline]
 fn is_within_width(most: (u64, u64), shift: i32, more: u64, limits: &Limits) -> bool {
     // A product has twice the bits; aligning operands to one another and to the result adds at most the rest.
@@ -305,7 +305,8 @@ struct Checker<'a> {
     problems: Vec<Problem>,
     /// Types of the operations checked so far.
     kifs: Vec<Kif>,
-    /// Largest width, and largest absolute number of fractional bits, of these types and that of the current operation.
+    /// Largest width, and largest absolute number of fractional bits, of these types and of the current operation's
+    /// type.
     most: (u64, u64),
 }
 
@@ -480,14 +481,14 @@ impl Checker<'_> {
         i64::from(kif.width()) + (frac - (i64::from(kif.frac) - shift)).max(0)
     }
 
-    /// Returns the number of fractional bits of a value; very small for a value without bits.
+    /// Returns the number of fractional bits of a value; a very small number for a value without bits.
     fn frac(&self, v: ValueId) -> i64 {
         let kif = self.kifs[v.index()];
-        // A value without bits is zero at every alignment: it must not make the others wider.
+        // A value without bits is zero at every alignment, so it must not make the other operands wider.
         if kif.is_zero() { i64::MIN / 4 } else { i64::from(kif.frac) }
     }
 
-    /// Returns the width that shifted operands need when aligned to one another and then to the result's type.
+    /// Returns the width that shifted operands need after alignment to one another and to the result's type.
     fn sum_width(&self, terms: impl Iterator<Item = (ValueId, i32)> + Clone, result: Kif) -> i64 {
         let Some(frac) = terms.clone().map(|(v, s)| self.frac(v) - i64::from(s)).max() else { return 0 };
         if frac < i64::MIN / 8 {
@@ -497,7 +498,8 @@ impl Checker<'_> {
         terms.map(|(v, s)| self.aligned(v, i64::from(s), frac)).max().unwrap_or(0) + finer
     }
 
-    /// Returns `true` if an operation is within the width limit by a quick estimate, as nearly all are.
+    /// Returns `true` if a quick estimate shows that an operation is within the width limit, as for nearly all
+    /// operations.
     fn is_surely_within(&self, op: &Op) -> bool {
         let (shift, more) = match op {
             Op::Add { shift, .. } | Op::Sub { shift, .. } | Op::Quantise { shift, .. } => (*shift, 0),
@@ -640,7 +642,7 @@ impl Checker<'_> {
     }
 }
 
-/// Returns `true` if `len` codes from `base` on are all codes of the type.
+/// Returns `true` if all `len` raw integer values from `base` on belong to the type.
 fn holds_range(kif: Kif, base: &Code, len: u64) -> bool {
     match base.to_i64() {
         Some(base) if kif.width() <= 100 => {
@@ -656,7 +658,7 @@ fn holds_range(kif: Kif, base: &Code, len: u64) -> bool {
     }
 }
 
-/// Formats an integer for a message; a very long one only by its length.
+/// Formats an integer for a message; a very long integer only by its number of bits.
 fn shown(code: &Code) -> String {
     if code.bits() > 256 { format!("(an integer of {} bits)", code.bits()) } else { code.to_string() }
 }
@@ -667,7 +669,7 @@ mod tests {
     use super::*;
     use num_bigint::BigInt;
 
-    /// A program with one input of codes -8 to 7.
+    /// Returns a program with one input of raw integer values -8 to 7.
     fn builder() -> (Builder, ValueId) {
         let mut b = Builder::new(vec![0]);
         let x = b.op(Op::Input { input: 0 }, Interval::new(-8, 7, 0));
@@ -731,7 +733,7 @@ mod tests {
             b.op(op(x), Interval::new(0, 0, 0));
             codes(&b).is_empty()
         };
-        // Four bits next to four bits moved up by ten.
+        // Four bits are added to four bits shifted left by ten.
         let add = |x| Op::Add { a: x, b: x, shift: 10 };
         assert!(needs(&add, 14) && !needs(&add, 13));
         let mul = |x| Op::Mul { a: x, b: x };

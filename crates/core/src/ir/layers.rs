@@ -1,7 +1,7 @@
-//! Node of a network for which each operation of the lowered program was created.
+//! Nodes of a network, by the operations of the lowered program that were created for them.
 //!
-//! Lowering records it for display only; no computation depends on it. An operation that several nodes share belongs to
-//! the node for which it was created first.
+//! The lowering records the nodes for display only; no computation depends on them. An operation that several nodes
+//! share belongs to the node for which it was created first.
 
 /// The nodes of a network in the order in which they were lowered, with the operations of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Layers {
         &self.names
     }
 
-    /// Returns the index of an operation's node.
+    /// Returns the index of the node of an operation; `None` if it belongs to no node.
     pub fn layer(&self, operation: usize) -> Option<usize> {
         let index = self.ends.partition_point(|&end| end <= operation);
         (index < self.names.len()).then_some(index)

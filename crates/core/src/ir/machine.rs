@@ -19,14 +19,14 @@ pub struct SignalId(pub u32);
 pub struct BlockId(pub u32);
 
 impl SignalId {
-    /// The index as a subscript.
+    /// Returns the index for subscripts.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl BlockId {
-    /// The index as a subscript.
+    /// Returns the index for subscripts.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -37,36 +37,36 @@ impl BlockId {
 pub enum SignalKind {
     /// An input port.
     Input,
-    /// A wire inside.
+    /// An internal wire.
     Wire,
     /// An input of a block.
     BlockInput(BlockId),
     /// An output of a block.
     BlockOutput(BlockId),
-    /// A register on the rising edge of the clock.
+    /// A register clocked by the rising edge.
     Register,
 }
 
 /// A named object of the design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
-    /// The file's name.
+    /// Name in the file.
     pub name: String,
     /// Kind of the signal.
     pub kind: SignalKind,
-    /// `true` if it is an output port as well. Inputs never are.
+    /// `true` if the signal is also an output port; always `false` for inputs.
     pub output: bool,
-    /// Types of its elements.
+    /// Types of the elements.
     pub elements: Vec<Kif>,
     /// Raw integer values of a register at power-on and after reset, one for each element.
     pub reset_to: Option<Vec<BigInt>>,
-    /// The one-bit element that resets the register when it is 1.
+    /// One-bit element that resets the register while it is 1.
     pub reset_if: Option<Access>,
     /// Modulo schedule (toggles and period), which documents the cycles in which the signal is valid.
     pub schedule: Option<(Vec<i64>, i64)>,
 }
 
-/// Elements `lo .. hi` of a signal, moved by a run-time index.
+/// A view of a signal: elements `lo .. hi`, optionally moved by a run-time index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// The signal.
@@ -75,12 +75,12 @@ pub struct Access {
     pub lo: usize,
     /// One past the last element.
     pub hi: usize,
-    /// Index (one element), and the number of elements by which one step of the index moves the view.
+    /// Index (one element), and the number of elements by which the view moves when the index increases by one.
     pub dynamic: Option<(Box<Access>, usize)>,
 }
 
 impl Access {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.hi - self.lo
     }
@@ -96,12 +96,12 @@ impl Access {
 pub struct Connection {
     /// Source of the values.
     pub src: Access,
-    /// Destination, to whose types the values are converted.
+    /// Destination; the values are converted to its types.
     pub dst: Access,
-    /// Enable, a one-bit element. While it is 0, `alternative` drives the destination; without one, a register keeps
-    /// its value.
+    /// Enable, a one-bit element. While it is 0, `alternative` drives the destination; without `alternative`, a
+    /// register keeps its value.
     pub enable_if: Option<Access>,
-    /// Value while not enabled.
+    /// Source of the values while the enable is 0.
     pub alternative: Option<Access>,
 }
 
@@ -117,13 +117,13 @@ pub enum Settle {
 /// A combinational program inside a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The file's name.
+    /// Name in the file.
     pub name: String,
     /// Program of the block.
     pub model: Model,
-    /// The signal that it reads.
+    /// Signal that the block reads.
     pub input: Option<SignalId>,
-    /// The signal that it drives.
+    /// Signal that the block drives.
     pub output: Option<SignalId>,
 }
 
@@ -137,32 +137,33 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// All signals.
+    /// Returns all signals.
     pub fn signals(&self) -> &[Signal] {
         &self.signals
     }
 
-    /// One signal.
+    /// Returns the signal with this id.
     pub fn signal(&self, id: SignalId) -> &Signal {
         &self.signals[id.index()]
     }
 
-    /// Returns the types of the elements of a view. By index, all elements that a view can reach have its types.
+    /// Returns the types of the elements of a view. With a run-time index, all elements that the view can reach have
+    /// these types.
     pub fn types(&self, view: &Access) -> &[Kif] {
         &self.signal(view.signal).elements[view.lo..view.hi]
     }
 
-    /// All signal ids.
+    /// Returns the ids of all signals.
     pub fn signal_ids(&self) -> impl Iterator<Item = SignalId> + use<> {
         (0..self.signals.len() as u32).map(SignalId)
     }
 
-    /// All blocks.
+    /// Returns all blocks.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// All connections.
+    /// Returns all connections.
     pub fn connections(&self) -> &[Connection] {
         &self.connections
     }
@@ -172,12 +173,12 @@ impl Machine {
         &self.order
     }
 
-    /// Input ports, in the order of the file.
+    /// Returns the input ports, in the order of the file.
     pub fn inputs(&self) -> impl Iterator<Item = SignalId> + '_ {
         self.signal_ids().filter(|&s| self.signal(s).kind == SignalKind::Input)
     }
 
-    /// Output ports, in the order of the file.
+    /// Returns the output ports, in the order of the file.
     pub fn outputs(&self) -> impl Iterator<Item = SignalId> + '_ {
         self.signal_ids().filter(|&s| self.signal(s).output)
     }
@@ -250,7 +251,7 @@ pub struct MachineBuilder {
 }
 
 impl MachineBuilder {
-    /// Appends a block whose input and output signals come later.
+    /// Appends a block; its input and output signals are appended later.
     pub fn block(&mut self, name: String, model: Model) -> BlockId {
         self.blocks.push(Block { name, model, input: None, output: None });
         BlockId(self.blocks.len() as u32 - 1)
@@ -267,7 +268,7 @@ impl MachineBuilder {
         self.connections.push(connection);
     }
 
-    /// The signals so far.
+    /// Returns the signals so far.
     pub fn signals(&self) -> &[Signal] {
         &self.signals
     }
@@ -285,7 +286,8 @@ impl MachineBuilder {
     /// Checks the parts and returns the machine.
     ///
     /// # Errors
-    /// All violated rules; the order of evaluation is only checked if all other rules hold.
+    /// All violated rules. Drivers of elements are only checked if signals and connections are valid, and the order of
+    /// evaluation only if all other rules hold.
     pub fn finish(mut self) -> Result<Machine, Vec<MachineProblem>> {
         let mut problems = Vec::new();
         self.attach_blocks(&mut problems);
@@ -346,9 +348,9 @@ struct Checker<'a> {
     problems: &'a mut Vec<MachineProblem>,
 }
 
-/// Drivers of each element: a connection or, for a block's outputs, the block.
+/// Connections that drive the elements of signals; outputs of blocks are driven by no connection.
 struct Drivers {
-    /// For each signal and element, the connection that drives it.
+    /// Index of the driving connection for each signal and element; `None` without a connection.
     by: Vec<Vec<Option<usize>>>,
 }
 
@@ -477,7 +479,7 @@ impl Checker<'_> {
         for (i, connection) in design.connections.iter().enumerate() {
             let dst = &connection.dst;
             let elements = &mut by[dst.signal.index()];
-            // A write by index may reach any element from the start of the view on.
+            // A write with a run-time index may reach any element from the start of the view on.
             let range = if dst.dynamic.is_some() { dst.lo..elements.len() } else { dst.lo..dst.hi };
             let taken = range.clone().find_map(|e| elements[e].map(|other| (e, other)));
             if let Some((element, other)) = taken {
@@ -500,7 +502,7 @@ impl Checker<'_> {
     }
 }
 
-/// Kahn's algorithm over combinational connections and blocks.
+/// Orders combinational connections and blocks by Kahn's algorithm.
 fn order(design: &MachineBuilder, drivers: &Drivers) -> Result<Vec<Settle>, MachineProblem> {
     let n_conns = design.connections.len();
     let nodes = n_conns + design.blocks.len();

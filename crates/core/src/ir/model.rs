@@ -6,23 +6,23 @@ use crate::num::{Interval, Kif};
 /// An operation with the attributes that the file declares for its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Operation that computes its result.
+    /// Operation that computes the result.
     pub op: Op,
-    /// Interval that contains the result as long as all inputs are within theirs; determines the type.
+    /// Interval that contains the result as long as all inputs are within their intervals; determines the type.
     pub interval: Interval,
     /// Estimated time at which the result is ready, in the producer's units. Finite.
     pub latency: f64,
     /// Estimated cost in the producer's units. Finite.
     pub cost: f64,
-    /// Index of the operation of the input file from which this one was derived. Generated names contain it, so that
-    /// optimisation does not rename the operations that it keeps.
+    /// Index of the operation in the input file from which this operation was derived. Generated names contain the
+    /// index, so optimisation does not rename the operations that it keeps.
     pub origin: u32,
 }
 
-/// One output element.
+/// An output element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
-    /// The value, or `None` for the constant zero.
+    /// The value; `None` for the constant zero.
     pub source: Option<ValueId>,
     /// The real value is scaled by `2^shift`; the raw integer value is unchanged.
     pub shift: i32,
@@ -61,17 +61,17 @@ pub struct Model {
 }
 
 impl Model {
-    /// Number of input elements.
+    /// Returns the number of input elements.
     pub fn n_inputs(&self) -> usize {
         self.inp_shifts.len()
     }
 
-    /// Scale of each real input `x`: the raw integer value on the port is `floor(x * 2^(shift + frac))`.
+    /// Returns the shift of each input `x`: the raw integer value on the port is `floor(x * 2^(shift + frac))`.
     pub fn inp_shifts(&self) -> &[i32] {
         &self.inp_shifts
     }
 
-    /// All operations in order; an operation uses only earlier ones.
+    /// Returns all operations in order; an operation uses only earlier ones.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -100,28 +100,28 @@ impl Model {
         self.kifs[id.index()]
     }
 
-    /// Types of all values.
+    /// Returns the types of all values.
     pub fn kifs(&self) -> &[Kif] {
         &self.kifs
     }
 
-    /// Types of the input port elements. Fixed by the file; optimisation never changes them.
+    /// Returns the types of the input port elements. They are fixed by the file; optimisation never changes them.
     pub fn input_kifs(&self) -> &[Kif] {
         &self.input_kifs
     }
 
-    /// Output elements.
+    /// Returns the output elements.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// Type of output element `j`: that of the source's interval, scaled and negated as the element requires.
-    /// Fixed by the file; optimisation never changes it.
+    /// Returns the type of output element `j`: the type of the source's interval, scaled and negated as the element
+    /// requires. It is fixed by the file; optimisation never changes it.
     pub fn output_kif(&self, j: usize) -> Kif {
         self.output_intervals[j].kif()
     }
 
-    /// Intervals of the output elements, scaled and negated.
+    /// Returns the intervals of the output elements, scaled and negated.
     pub fn output_intervals(&self) -> &[Interval] {
         &self.output_intervals
     }
@@ -132,7 +132,7 @@ impl Model {
         (super::check::derived_input_kifs(self, &self.kifs), super::check::derived_output_intervals(self))
     }
 
-    /// Lookup tables.
+    /// Returns the lookup tables.
     pub fn tables(&self) -> &[Table] {
         &self.tables
     }
@@ -142,24 +142,24 @@ impl Model {
         &self.tables[id.index()]
     }
 
-    /// The producer's cost model parameter `carry_size`; changes no value.
+    /// Returns the cost model parameter `carry_size` of the producer, which affects no value.
     pub fn carry_size(&self) -> i64 {
         self.carry_size
     }
 
-    /// The producer's cost model parameter `adder_size`; changes no value.
+    /// Returns the cost model parameter `adder_size` of the producer, which affects no value.
     pub fn adder_size(&self) -> i64 {
         self.adder_size
     }
 
-    /// Returns `true` if the latency fields carry information: a file whose latencies are all equal has no delays.
+    /// Returns `true` if the latency fields carry information. A file whose latencies are all equal has no delays.
     pub fn has_delays(&self) -> bool {
         self.nodes.windows(2).any(|w| w[0].latency != w[1].latency)
     }
 
     /// Returns the operation's own delay in the producer's units, from the latency fields (section 3 of the
     /// specification, "Delays"): `max(0, latency - largest latency of its operands)`, and 0 for inputs and constants.
-    /// An input's latency is not an arrival time, but only the origin of its readers' latencies.
+    /// The latency of an input is not an arrival time, but only the origin of its readers' latencies.
     pub fn own_delay(&self, id: ValueId) -> f64 {
         let node = self.node(id);
         if matches!(node.op, Op::Input { .. } | Op::Const { .. }) {

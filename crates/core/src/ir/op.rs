@@ -1,9 +1,9 @@
-//! The operations.
+//! The operations of a program.
 
 use crate::num::Code;
 use std::fmt;
 
-/// Index of an operation and of the one value it makes.
+/// Index of an operation and of the value that it computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueId(pub u32);
 
@@ -12,14 +12,14 @@ pub struct ValueId(pub u32);
 pub struct TableId(pub u32);
 
 impl ValueId {
-    /// The index as a subscript.
+    /// Returns the index for subscripts.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl TableId {
-    /// The index as a subscript.
+    /// Returns the index for subscripts.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -40,7 +40,7 @@ impl fmt::Display for ValueId {
 /// Bit operation on one operand (opcode 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryBits {
-    /// `-a - 1` for a signed result, else the complement of the operand's bits.
+    /// `-a - 1` for a signed result, otherwise the complement of the operand's bits.
     Not,
     /// 1 if any bit of the operand is set.
     Any,
@@ -62,28 +62,28 @@ pub enum BinaryBits {
 /// One term of a [`Op::Sum`]: `± value * 2^shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Term {
-    /// The operand.
+    /// Operand of the sum.
     pub value: ValueId,
-    /// Its weight's exponent.
+    /// Exponent of the weight.
     pub shift: i32,
-    /// `true` if it is subtracted.
+    /// `true` if the term is subtracted.
     pub neg: bool,
 }
 
-/// Operation on values. The exact semantics is section 3 of the specification; every result is
-/// wrapped to the node's own type.
+/// Operation on values. Section 3 of the specification defines the exact semantics; every result is wrapped to the type
+/// of its node.
 ///
-/// A field `shift` scales the operand it follows by `2^shift`.
+/// A field `shift` scales the preceding operand by `2^shift`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// Opcode -1: the external input, quantised.
     Input {
-        /// Which input element.
+        /// Index of the input element.
         input: u32,
     },
-    /// Opcode 5: the constant `value * step`, `value` being a code of the node's own step.
+    /// Opcode 5: the constant `value * step`, where `step` is the step of the node's interval.
     Const {
-        /// The code, before wrapping.
+        /// Raw integer value, before wrapping.
         value: Code,
     },
     /// Opcode -2: `-x`.
@@ -121,22 +121,22 @@ pub enum Op {
         /// Relative shift.
         shift: i32,
     },
-    /// Opcode 4: `x + value * 2^-shift`. Mind the sign: here `shift` counts fractional bits of `value`.
+    /// Opcode 4: `x + value * 2^-shift`. Note the sign: `shift` is the number of fractional bits of `value`.
     AddConst {
         /// Operand.
         x: ValueId,
-        /// Integer part of the constant.
+        /// Raw integer value of the constant.
         value: Code,
-        /// Fractional bits of the constant.
+        /// Number of fractional bits of the constant.
         shift: i32,
     },
     /// Opcode 6: `on_true` if the top bit of `cond` is set, else `on_false * 2^shift`; quantised.
     Mux {
-        /// The condition: its sign bit if signed, its bit `width - 1` if not, clear if it has no bits.
+        /// The condition: the sign bit if the type is signed, otherwise bit `width - 1`; clear if the type has no bits.
         cond: ValueId,
-        /// Chosen when the bit is set.
+        /// Result if the bit is set.
         on_true: ValueId,
-        /// Chosen when the bit is clear.
+        /// Result if the bit is clear, before scaling.
         on_false: ValueId,
         /// Scale of `on_false`.
         shift: i32,
@@ -154,19 +154,20 @@ pub enum Op {
         x: ValueId,
         /// The table.
         table: TableId,
-        /// The operand's code at entry 0. Fixed when a file is read; no narrowing of an interval moves it.
+        /// Raw integer value of the operand at entry 0. Fixed when a file is read: narrowing an interval does not
+        /// change it.
         base: Code,
     },
     /// Opcode 9: not, any, all.
     Unary {
-        /// Which.
+        /// Kind of the operation.
         op: UnaryBits,
         /// Operand.
         x: ValueId,
     },
     /// Opcode 10: and, or, xor of `a` and `b * 2^shift`.
     Binary {
-        /// Which.
+        /// Kind of the operation.
         op: BinaryBits,
         /// First operand.
         a: ValueId,
@@ -210,7 +211,7 @@ impl Op {
         }
     }
 
-    /// The operands in the order of [`Op::for_each_operand`].
+    /// Returns the operands in the order of [`Op::for_each_operand`].
     pub fn operands(&self) -> Vec<ValueId> {
         let mut all = Vec::with_capacity(3);
         self.for_each_operand(|v| all.push(v));
@@ -243,7 +244,7 @@ impl Op {
         }
     }
 
-    /// The opcode of the file format.
+    /// Returns the opcode of the file format.
     pub fn opcode(&self) -> i8 {
         match self {
             Op::Neg { .. } => -2,
@@ -263,7 +264,7 @@ impl Op {
         }
     }
 
-    /// A short name for people, such as `relu`.
+    /// Returns a short name for people, such as `relu`.
     pub fn name(&self) -> &'static str {
         match self {
             Op::Neg { .. } => "neg",
@@ -287,8 +288,9 @@ impl Op {
         }
     }
 
-    /// Returns `true` if the operation may lawfully wrap inside its operands' intervals: inputs, ReLU, quantise, mux.
-    /// For every other one a valid file promises that wrapping changes nothing while intervals hold.
+    /// Returns `true` if the operation may wrap although its operands are inside their intervals: inputs, ReLU,
+    /// quantise, mux. For every other operation, a valid file guarantees that wrapping changes no value while the
+    /// intervals hold.
     pub fn quantises(&self) -> bool {
         matches!(self, Op::Input { .. } | Op::Relu { .. } | Op::Quantise { .. } | Op::Mux { .. })
     }
@@ -309,7 +311,7 @@ mod tests {
 
     #[test]
     fn operations_stay_small() {
-        // A million of them are a normal file.
+        // A file with a million operations is normal.
         assert!(size_of::<Op>() <= 32, "{}", size_of::<Op>());
     }
 }

@@ -1,31 +1,32 @@
-//! A compact integer of any size.
+//! Compact integer of any size.
 
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// An exact integer: sixteen bytes, no allocation while it fits 64 bits.
+/// An exact integer that takes sixteen bytes, without allocation if it fits 64 bits.
 ///
-/// Models hold two of these per operation (the ends of its interval), and nearly all of them are small;
-/// [`BigInt`] alone would allocate two million times for a file of a million operations. Arithmetic is
-/// done on [`BigInt`] ([`Code::to_big`]) or on `i64` ([`Code::to_i64`]); this type only stores and compares.
-/// The representation is canonical, so equality and hashing are structural.
+/// Models have two of these integers per operation (the bounds of its interval), and nearly all of them are small;
+/// [`BigInt`] alone would need two million allocations for a file of a million operations. Arithmetic uses [`BigInt`]
+/// ([`Code::to_big`]) or `i64` ([`Code::to_i64`]); this type only stores and compares. The representation is canonical,
+/// so equality and hashing are structural.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Code(Repr);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Repr {
     Small(i64),
-    /// Only for integers outside `i64`.
+    /// An integer outside `i64`.
     Big(Box<BigInt>),
 }
 
 impl Code {
-    /// Zero.
+    /// The integer zero.
     pub const ZERO: Code = Code(Repr::Small(0));
 
-    /// The integer of 128 bits. No [`From`]: with that of `i64` as well, a bare number would be of either type.
+    /// Returns the integer with this value. There is no [`From`] for `i128`: together with that for `i64`, the type of
+    /// an integer literal would be ambiguous.
     #[inline]
     pub fn from_i128(v: i128) -> Code {
         match i64::try_from(v) {
@@ -34,7 +35,7 @@ impl Code {
         }
     }
 
-    /// The integer, if it fits `i64`.
+    /// Returns the integer; `None` if it does not fit `i64`.
     #[inline]
     pub fn to_i64(&self) -> Option<i64> {
         match &self.0 {
@@ -43,7 +44,7 @@ impl Code {
         }
     }
 
-    /// The integer, if it fits `i128`.
+    /// Returns the integer; `None` if it does not fit `i128`.
     pub fn to_i128(&self) -> Option<i128> {
         match &self.0 {
             Repr::Small(v) => Some(i128::from(*v)),
@@ -51,7 +52,7 @@ impl Code {
         }
     }
 
-    /// The integer as a [`BigInt`].
+    /// Returns the integer as a [`BigInt`].
     pub fn to_big(&self) -> BigInt {
         match &self.0 {
             Repr::Small(v) => BigInt::from(*v),
@@ -74,7 +75,7 @@ impl Code {
         matches!(self.0, Repr::Small(0))
     }
 
-    /// Bits of the magnitude.
+    /// Returns the number of bits of the magnitude.
     #[inline]
     pub fn bits(&self) -> u64 {
         match &self.0 {
@@ -83,7 +84,7 @@ impl Code {
         }
     }
 
-    /// The integer with its sign changed.
+    /// Returns the negated integer.
     pub fn negated(&self) -> Code {
         match &self.0 {
             Repr::Small(v) => match v.checked_neg() {
@@ -94,7 +95,7 @@ impl Code {
         }
     }
 
-    /// `ceil(log2 n)` for `n = max(|min|, max + 1)`, the bits without sign that an interval of codes needs.
+    /// Returns `ceil(log2 n)` for `n = max(|min|, max + 1)`: the number of bits without sign that an interval needs.
     #[inline]
     pub fn bits_of_interval(min: &Code, max: &Code) -> u64 {
         match (&min.0, &max.0) {
@@ -104,7 +105,7 @@ impl Code {
     }
 }
 
-/// [`Code::bits_of_interval`] of 64-bit bounds.
+/// Returns [`Code::bits_of_interval`] of 64-bit bounds.
 #[inline]
 pub fn bits_of_small(min: i64, max: i64) -> u64 {
     // max + 1 is at most 2^63.
@@ -168,7 +169,7 @@ impl Ord for Code {
         match (&self.0, &other.0) {
             (Repr::Small(a), Repr::Small(b)) => a.cmp(b),
             (Repr::Big(a), Repr::Big(b)) => a.cmp(b),
-            // A big one lies beyond every small one, on the side of its sign.
+            // An integer outside `i64` is beyond every `i64`, on the side of its sign.
             (Repr::Small(_), Repr::Big(b)) => BigInt::ZERO.cmp(b),
             (Repr::Big(a), Repr::Small(_)) => (**a).cmp(&BigInt::ZERO),
         }

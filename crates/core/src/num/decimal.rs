@@ -1,6 +1,6 @@
-//! Decimal digits, faster than `std::fmt`: half of each generated file is numbers.
+//! Decimal formatting that is faster than `std::fmt`: half of each generated file consists of numbers.
 
-/// The numbers 0 to 999 with three digits each, one after the other.
+/// Digits of the numbers 0 to 999, three for each number, concatenated.
 const DIGITS: &str = match std::str::from_utf8(&THREE_DIGITS) {
     Ok(digits) => digits,
     Err(_) => unreachable!(),

@@ -3,10 +3,11 @@
 use super::{Code, Kif};
 use num_bigint::BigInt;
 
-/// An interval: all multiples of `2^-frac` from `min` to `max`, both raw integer values in units of `2^-frac`.
+/// An interval: all multiples of `2^-frac` from `min` to `max`. Both bounds are raw integer values in units of
+/// `2^-frac`.
 ///
 /// The step is kept even if the interval contains only zero, so that a file can be written back unchanged; the *type*
-/// of such a value is [`Kif::ZERO`].
+/// of such an interval is [`Kif::ZERO`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
     /// Smallest raw integer value; at most `max`.
@@ -62,12 +63,12 @@ impl Interval {
         Interval { min: self.max.negated(), max: self.min.negated(), frac: self.frac }
     }
 
-    /// Returns the interval of the values times `2^shift`: the raw integer values stay, the step changes.
+    /// Returns the interval of the values times `2^shift`: the raw integer values stay unchanged, the step changes.
     pub fn scaled(&self, shift: i32) -> Interval {
         Interval { min: self.min.clone(), max: self.max.clone(), frac: self.frac.saturating_sub(shift) }
     }
 
-    /// Returns the interval of sums of a value of `self` and a value of `other`, in the finer of both steps.
+    /// Returns the interval of sums of a value of `self` and a value of `other`, with the finer of both steps.
     #[must_use]
     pub fn plus(&self, other: &Interval) -> Interval {
         let frac = self.frac.max(other.frac);
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn width_is_exact_where_floats_round() {
-        // 2^25 needs 26 bits; the library's float32 rule says 25.
+        // 2^25 needs 26 bits; rounding to float32 (releases before 0.8.2, `docs/alir.md`) gives 25.
         assert_eq!(kif(0, 1 << 25, 0), (false, 26, 0));
         assert_eq!(kif(-(1 << 25), 0, 0), (true, 25, 0));
         assert_eq!(kif(i64::MIN, i64::MAX, 0), (true, 63, 0));

@@ -5,31 +5,31 @@ use std::fmt;
 
 /// A fixed-point type: sign, integer bits and fractional bits (the library's "KIF").
 ///
-/// `int` excludes the sign bit; `int` and `frac` may be negative, their sum with the sign bit may not.
-/// The real value of a code `v` of this type is `v * 2^-frac`.
+/// `int` excludes the sign bit. `int` and `frac` may be negative; their sum, including the sign bit, is never negative.
+/// A raw integer value `v` of this type has the real value `v * 2^-frac`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Kif {
-    /// `true` if codes are two's complement.
+    /// `true` if raw integer values are two's complement.
     pub signed: bool,
-    /// Integer bits without the sign bit; negative where the type starts below the binary point.
+    /// Number of integer bits without the sign bit; negative if the most significant bit is right of the binary point.
     pub int: i32,
-    /// Fractional bits; negative where the step is above 1.
+    /// Number of fractional bits; negative if the step is above 1.
     pub frac: i32,
 }
 
 impl Kif {
-    /// The type of a value that is always zero: no bits, no wire.
+    /// Type of a value that is always zero: no bits, no wire.
     pub const ZERO: Kif = Kif { signed: false, int: 0, frac: 0 };
 
-    /// The type of codes that need `bits` bits without a sign bit; saturates far above every width limit that readers
-    /// enforce.
+    /// Returns the type of raw integer values that need `bits` bits without a sign bit. The result saturates far above
+    /// every width limit that parsers enforce.
     #[inline]
     pub fn from_bits(signed: bool, bits: u64, frac: i32) -> Kif {
         let bits = i64::try_from(bits).unwrap_or(i64::MAX);
         Kif { signed, int: i32::try_from(bits.saturating_sub(frac.into())).unwrap_or(i32::MAX), frac }
     }
 
-    /// Number of bits: sign, integer and fractional bits together.
+    /// Returns the number of bits: sign, integer and fractional bits together.
     #[inline]
     pub fn width(self) -> u32 {
         (i64::from(self.signed) + i64::from(self.int) + i64::from(self.frac)).max(0) as u32
@@ -41,12 +41,12 @@ impl Kif {
         self.width() == 0
     }
 
-    /// Smallest code of the type.
+    /// Returns the smallest raw integer value of the type.
     pub fn min_code(self) -> BigInt {
         if self.signed && self.width() > 0 { -(BigInt::from(1) << (self.width() - 1)) } else { BigInt::ZERO }
     }
 
-    /// Largest code of the type.
+    /// Returns the largest raw integer value of the type.
     pub fn max_code(self) -> BigInt {
         match self.width() {
             0 => BigInt::ZERO,
@@ -54,14 +54,14 @@ impl Kif {
         }
     }
 
-    /// Returns `true` if `code` is a code of this type, so that wrapping leaves it as it is.
+    /// Returns `true` if `code` is a raw integer value of this type, so that wrapping does not change it.
     pub fn holds(self, code: &BigInt) -> bool {
         self.min_code() <= *code && *code <= self.max_code()
     }
 }
 
 impl fmt::Display for Kif {
-    /// `s8.3` style: sign letter, total width, dot, fractional bits; `0` for the type without bits.
+    /// Writes the type in `s8.3` style: sign letter, total width, dot, fractional bits; `0` for the type without bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_zero() {
             return f.write_str("0");

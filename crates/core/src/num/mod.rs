@@ -23,7 +23,7 @@ use num_bigint::BigInt;
 /// Returns `code * 2^(to - from)`, rounded down (arithmetic right shift) if `to < from`.
 ///
 /// This is `align(v, from, to)` of the specification: it converts a raw integer value with `from` fractional bits to
-/// `to` fractional bits. The limits of the parser bound the shift distance, not this function.
+/// `to` fractional bits. The parser limits the shift distance; this function does not.
 pub fn align(code: &BigInt, from: i64, to: i64) -> BigInt {
     if to >= from { code << (to - from) as u64 } else { code >> (from - to) as u64 }
 }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn wrap_handles_types_with_negative_integer_bits() {
-        // One bit of weight 2^-4.
+        // A single bit of weight 2^-4.
         let tiny = kif(false, -3, 4);
         assert_eq!(tiny.width(), 1);
         assert_eq!(wrap(&BigInt::from(3), tiny), BigInt::from(1));

@@ -1,4 +1,4 @@
-//! Pseudo-random words for samples and searches: the same from a seed on every machine.
+//! Pseudo-random words for samples and searches: a seed gives the same words on every computer.
 
 use num_bigint::BigInt;
 
@@ -7,12 +7,12 @@ use num_bigint::BigInt;
 pub struct SplitMix(u64);
 
 impl SplitMix {
-    /// The sequence of a seed.
+    /// Returns the generator for a seed.
     pub fn new(seed: u64) -> SplitMix {
         SplitMix(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -21,7 +21,7 @@ impl SplitMix {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`; the bias of the simple method is below 2^-32 for the sizes used here.
+    /// Returns a number below `n`; the bias of the simple method is below 2^-32 for the sizes used here.
     ///
     /// # Panics
     /// If `n` is 0.
@@ -29,7 +29,7 @@ impl SplitMix {
         ((u128::from(self.word()) * u128::from(n)) >> 64).try_into().unwrap_or(n - 1)
     }
 
-    /// `width` uniform bits as an unsigned number.
+    /// Returns `width` uniform bits as an unsigned number.
     pub fn bits(&mut self, width: u32) -> BigInt {
         let words: Vec<u32> = (0..width.div_ceil(32)).map(|_| self.word() as u32).collect();
         BigInt::from_slice(num_bigint::Sign::Plus, &words) >> (words.len() as u32 * 32 - width)

@@ -16,17 +16,17 @@ use alir_opt::passes;
 /// A state machine after its optimisations.
 #[derive(Clone, Debug)]
 pub struct OptimisedMachine<'d> {
-    /// As it was handed in.
+    /// State machine that the caller passed.
     pub source: &'d Machine,
-    /// With each of its blocks optimised, which are those of the file.
+    /// State machine with optimised blocks; its registers are those of the file.
     pub blocks: Machine,
     /// `blocks` with its pipeline registers retimed, if that is requested: the machine that is lowered.
     pub machine: Machine,
-    /// These pipelines.
+    /// Retimed pipelines.
     pub pipelines: Vec<RetimedPipeline>,
 }
 
-/// The name of a machine's module.
+/// Returns the module name of a state machine.
 pub(super) fn top(spec: &Spec) -> String {
     match &spec.module.top {
         Top::Named(top) => top.clone(),
@@ -35,21 +35,21 @@ pub(super) fn top(spec: &Spec) -> String {
 }
 
 impl<'d> OptimisedMachine<'d> {
-    /// Optimises each block, and places the registers where they are best.
+    /// Optimises each block, and retimes the pipeline registers if requested.
     ///
     /// # Errors
-    /// If a pass that was named does not exist, or an option is set that only programs support.
+    /// If a named pass does not exist, or an option is set that only programs support.
     pub fn new(source: &'d Machine, spec: &Spec) -> Result<OptimisedMachine<'d>, Error> {
         if spec.optimisation.assume_intervals {
             let message = "--assume-intervals is for models; a state machine's registers hold whatever its cycles give";
             let place = Place::Flag("--assume-intervals".into());
             return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
         }
-        // The stages of a machine are cut by its own delays.
+        // The stages of a state machine depend on its own delays.
         Ok(OptimisedMachine::by(source, &spec.passes(false)?, slack(spec)))
     }
 
-    /// With these passes, and registers placed again for this.
+    /// Optimises with these passes, and retimes registers for the objective `slack`, if given.
     fn by(source: &'d Machine, names: &[&str], slack: Option<Slack>) -> OptimisedMachine<'d> {
         let optimise = |model: &Model| passes::run(model, names).0;
         let blocks = source.clone().with_blocks(optimise);
@@ -65,7 +65,8 @@ impl<'d> OptimisedMachine<'d> {
     /// Returns the netlist called `top`, validated by the independent checker.
     ///
     /// # Errors
-    /// If a name that was chosen is not legal or that of a port; if the checker objects, which is an internal error.
+    /// If the chosen name is not legal or equals the name of a port; if the checker objects, which is an internal
+    /// error.
     pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
         if let Top::Named(asked) = &spec.module.top {
             check_machine_top(&self.machine, asked, spec.module.languages).map_err(Error::request)?;
@@ -73,15 +74,15 @@ impl<'d> OptimisedMachine<'d> {
         lower(&self.machine, top)
     }
 
-    /// The netlist with every register where the file has it, to be compared with.
+    /// Returns the netlist without retiming, for comparisons.
     ///
     /// # Errors
-    /// If the checker objects, which is our mistake.
+    /// If the checker objects, which is an internal error.
     pub fn lower_without_retiming(&self) -> Result<Netlist, Error> {
         lower(&self.blocks, "machine")
     }
 
-    /// Returns the facts of the interface file that its ports do not state.
+    /// Returns the facts for the interface file that the ports do not state.
     pub(super) fn facts(&self, netlist: &Netlist) -> MachineFacts {
         MachineFacts {
             register_bits_in_file: self.source.register_bits(),
@@ -91,12 +92,13 @@ impl<'d> OptimisedMachine<'d> {
         }
     }
 
-    /// Returns a note for each port that has another name than its signal.
+    /// Returns a note for each port whose name differs from the name of its signal.
     pub(super) fn renamed_ports(&self, interface: &Interface) -> Vec<Diagnostic> {
         let signals = self.source.inputs().chain(self.source.outputs()).map(|id| self.source.signal(id));
         let mut elements = interface.inputs.iter().chain(&interface.outputs);
         let note = |signal: &Signal| {
-            // The whole signal, also where its port is found at once: the next one begins after it.
+            // Takes all elements of the signal, even if its port is known after the first: the next signal begins after
+            // them.
             let own: Vec<_> = elements.by_ref().take(signal.elements.len()).collect();
             let port = own.into_iter().find(|element| element.width > 0)?.port.as_str();
             if port == signal.name {
@@ -110,7 +112,7 @@ impl<'d> OptimisedMachine<'d> {
         signals.filter_map(note).collect()
     }
 
-    /// One line about what was made.
+    /// Returns a summary of the hardware in one line.
     pub(super) fn summary(&self, netlist: &Netlist) -> String {
         let machine = self.source;
         let operations: usize = machine.blocks().iter().map(|b| b.model.nodes().len()).sum();
@@ -143,8 +145,8 @@ fn slack(spec: &Spec) -> Option<Slack> {
     }
 }
 
-/// Returns the machine after each pass, with its pipeline registers placed: the intermediate machines between `machine`
-/// and its RTL. Empty if a pass that was named does not exist.
+/// Returns the state machine after each pass, with its pipeline registers placed: the intermediate machines between
+/// `machine` and its RTL. Empty if a named pass does not exist.
 pub fn intermediate_machines(machine: &Machine, spec: &Spec) -> Vec<Machine> {
     let names = spec.passes(false).unwrap_or_default();
     let mut machines: Vec<Machine> = Vec::new();
@@ -163,7 +165,7 @@ fn lower(machine: &Machine, top: &str) -> Result<Netlist, Error> {
     Ok(netlist)
 }
 
-/// Registers of a netlist.
+/// Returns the facts about the registers of a netlist.
 fn register_facts(netlist: &Netlist) -> Vec<RegisterFacts> {
     let nets = (0..).map(NetId).zip(netlist.nets());
     nets.filter(|(_, net)| matches!(net.cell, Cell::Register { .. }))
@@ -175,7 +177,7 @@ fn register_facts(netlist: &Netlist) -> Vec<RegisterFacts> {
         .collect()
 }
 
-/// When a machine's signals mean something.
+/// Returns the modulo schedules of the state machine's signals, which state when a signal is valid.
 pub fn schedule_facts(machine: &Machine) -> Vec<ScheduleFacts> {
     let fact = |signal: &Signal| {
         let (toggles, period) = signal.schedule.clone()?;

@@ -1,26 +1,25 @@
-//! The road from a design to hardware: [`Spec`] says what is wanted, [`model`] and [`machine`] make [`Hardware`] of it,
-//! text is rendered from that.
+//! Flow from a design to hardware: [`model`] and [`machine`] build [`Hardware`] according to a [`Spec`], and RTL is
+//! rendered from the [`Hardware`].
 //!
 //! ```text
 //! Model ─ optimise ─► Optimised ─ schedule ─► Scheduled ─ lower, wrap ─► Hardware ─ text
 //! Machine ─ optimise, retime ─► OptimisedMachine ───────── lower ───────────┘
 //! ```
 //!
-//! The road exists once: the command line, Python, `verify`, `project` and `view` all take it. It writes no file,
-//! prints nothing and has no state; the same design and [`Spec`] give the same bytes. Checkers that do not look at the
-//! producer check each schedule and each netlist; with [`Spec::prove`] also each optimisation, the netlist and each
-//! text are proved.
+//! The command line, Python, `verify`, `project` and `view` share this flow. It writes no file, prints nothing and has
+//! no state; the same design and [`Spec`] give the same bytes. Independent checkers validate each schedule and each
+//! netlist; with [`Spec::prove`] each optimisation, the netlist and each RTL file are also proved.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `spec` | what is wanted, as plain data; wishes that contradict one another |
-//! | `policy` | what the wishes mean for scheduler, device and netlist |
-//! | `program` | programs: optimised, scheduled, lowered |
-//! | `reuse` | programs that take a sample every few clocks |
-//! | `machine` | state machines: optimised, retimed, lowered, described |
-//! | `source` | front ends: what a program was lowered from |
+//! | `spec` | the options as plain data, and conflicts between options |
+//! | `policy` | resolution of the options for scheduler, device and netlist |
+//! | `program` | programs: optimisation, scheduling, lowering |
+//! | `reuse` | time-multiplexed hardware, with an initiation interval above 1 |
+//! | `machine` | state machines: optimisation, retiming, lowering, description |
+//! | `source` | front ends: the source that a program was lowered from |
 //! | `proof` | [`Spec::prove`] |
-//! | `steps` | the programs between a model and its text, told to the prover |
+//! | `steps` | intermediate programs between a model and its RTL, as hints for the prover |
 
 mod machine;
 mod policy;
@@ -57,25 +56,25 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The reason why compilation or simulation failed.
+/// Reason that compilation or simulation failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Whose matter it is.
+    /// Category of the error.
     pub kind: ErrorKind,
-    /// The problems.
+    /// The diagnostics.
     pub diagnostics: Diagnostics,
 }
 
-/// Whose matter an error is.
+/// Category of an error: what has to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The design, the [`Spec`] or, where hardware is simulated, the samples: the request has to change.
+    /// The request has to change: the design, the [`Spec`] or, for a simulation, the samples.
     Request,
-    /// A simulator that is needed is not there. Only of a simulation.
+    /// A required simulator is missing. Only simulations have this error.
     MissingTool,
-    /// Ours: a checker objects to our own work, or a proof has failed.
+    /// Internal error: a checker rejects a result of this program, or a proof failed.
     Bug,
-    /// No one's mistake: a proof reached its limits.
+    /// A proof reached its limits; neither the request nor this program is wrong.
     Undecided,
 }
 
@@ -106,7 +105,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Returns the error of a check that failed, which is a mistake of this program.
+/// Returns the error of a failed check, which is an internal error.
 fn bug(found: impl Into<Diagnostics>) -> Error {
     let mut diagnostics = found.into();
     diagnostics.0.iter_mut().for_each(|d| d.severity = Severity::Bug);
@@ -119,8 +118,8 @@ pub type Listener<'a> = &'a dyn Fn(&str);
 /// Compiles a program to hardware.
 ///
 /// # Errors
-/// If options contradict one another or cannot be fulfilled; if a check or a proof fails, which is a mistake of this
-/// program; if a proof reached its limits.
+/// If options contradict one another or cannot be fulfilled; if a check or a proof fails, which is an internal error;
+/// if a proof reached its limits.
 pub fn model<'d>(model: &'d Model, spec: &Spec) -> Result<Hardware<'d>, Error> {
     compile_with_progress(model, spec, &|_| {})
 }
@@ -159,12 +158,12 @@ pub fn compile_with_proof_cache<'d>(
         if let Some(reused) = seconds.take(Phase::Schedule, || SharedHardware::new(model, spec, interval))? {
             return Hardware::new(Arc::new(Origin::SharedHardware(Box::new(reused))), spec, &spec.top(), seconds);
         }
-        // Constants need no clock, and there is nothing to repeat.
+        // Constant outputs need no clock and no time-multiplexed hardware.
         let mut spec = spec.clone();
         spec.pipeline.interval = None;
         return compile_with_proof_cache(proved, &spec, listener);
     }
-    // First of all: an optimisation that changed the meaning ends the job here.
+    // An optimisation that is not equivalent ends the compilation here, before scheduling.
     let names = seconds.take(Phase::Optimise, || program::pass_names(model, spec))?;
     let chain = if spec.prove { Some(proved.chain(spec, &names, listener)?) } else { None };
     let optimised = seconds.take(Phase::Optimise, || program::run_passes(model, spec, &names));
@@ -173,8 +172,8 @@ pub fn compile_with_proof_cache<'d>(
     Hardware::new(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
 }
 
-/// Compiles a program that was lowered from a source. With [`Spec::prove`], a proof shows first that the program is
-/// equal to the source.
+/// Compiles a program that was lowered from a source. With [`Spec::prove`], the program is first proved equal to the
+/// source.
 ///
 /// # Errors
 /// As [`model`].
@@ -190,8 +189,8 @@ pub fn lowered<'d>(
     compile_with_progress(program, spec, listener)
 }
 
-/// The hardware of a state machine. Its ports, registers and stages are those of the design: of the [`Spec`] only what
-/// says how it is optimised, estimated, named and written matters.
+/// Compiles a state machine to hardware. The design determines ports, registers and stages; the [`Spec`] only
+/// determines optimisation, estimate, names and RTL style.
 ///
 /// # Errors
 /// As [`model`].
@@ -201,7 +200,7 @@ pub fn machine<'d>(machine: &'d Machine, spec: &Spec) -> Result<Hardware<'d>, Er
     Hardware::new(Arc::new(Origin::Machine(retimed)), spec, &machine::top(spec), seconds)
 }
 
-/// Source of hardware; shared by hardware of several names.
+/// Source of hardware, shared by copies of the hardware with other names.
 #[derive(Debug)]
 enum Origin<'d> {
     Program {
@@ -213,12 +212,12 @@ enum Origin<'d> {
     SharedHardware(Box<SharedHardware<'d>>),
 }
 
-/// A step of the road, as far as it takes time.
+/// Phase of the flow whose duration is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Optimisation; of a state machine with retiming.
+    /// Optimisation; for a state machine with retiming.
     Optimise,
-    /// Placing registers.
+    /// Placement of registers.
     Schedule,
     /// Lowering and wrapping.
     Lower,
@@ -240,7 +239,7 @@ impl Seconds {
     }
 }
 
-/// Rejects a division into parts that the hardware does not have.
+/// Rejects a module hierarchy that does not exist in the hardware.
 fn check_hierarchy(hierarchy: Hierarchy, netlist: &Netlist) -> Result<(), Diagnostic> {
     let (missing, help) = match hierarchy {
         Hierarchy::Layers | Hierarchy::Stages if netlist.interface.stateful => {
@@ -258,12 +257,12 @@ fn check_hierarchy(hierarchy: Hierarchy, netlist: &Netlist) -> Result<(), Diagno
     Err(Diagnostic::error("E0801", Place::Flag("--hierarchy".into()), missing).with_help(help))
 }
 
-/// Hardware, from which text is rendered.
+/// Generated hardware, from which RTL is rendered.
 #[derive(Clone, Debug)]
 pub struct Hardware<'d> {
     /// The pipeline or state machine; with a wrapper, its core.
     pub netlist: Netlist,
-    /// The wrapper around it.
+    /// The AXI4-Stream wrapper, if any.
     pub axis: Option<Axis>,
     spec: Spec,
     origin: Arc<Origin<'d>>,
@@ -299,7 +298,7 @@ impl<'d> Hardware<'d> {
         Ok(Hardware { netlist, axis, spec: spec.clone(), origin, seconds })
     }
 
-    /// Returns the hardware named after another file; the name becomes legal and distinct from every port.
+    /// Returns the hardware with a name derived from a file name; the name becomes legal and distinct from every port.
     ///
     /// # Errors
     /// As [`model`].
@@ -313,12 +312,13 @@ impl<'d> Hardware<'d> {
         Hardware::new(Arc::clone(&self.origin), &spec, &top, Seconds::default())
     }
 
-    /// Returns the name of the outermost module.
+    /// Returns the name of the top module.
     pub fn top(&self) -> &str {
         self.axis.as_ref().map_or(&self.netlist.interface.top, |axis| &axis.top)
     }
 
-    /// Returns a note for each name that is not that of the source: of the module, and of a state machine's ports.
+    /// Returns a note for each name that differs from the name in the source: the module's, and those of a state
+    /// machine's ports.
     pub fn renamed(&self) -> Vec<Diagnostic> {
         let mut renamed: Vec<Diagnostic> = self.spec.renamed(self.top()).into_iter().collect();
         if let Origin::Machine(machine) = &*self.origin {
@@ -328,7 +328,7 @@ impl<'d> Hardware<'d> {
         renamed
     }
 
-    /// Returns the specification of the compilation.
+    /// Returns the options of the compilation.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -341,7 +341,7 @@ impl<'d> Hardware<'d> {
         }
     }
 
-    /// Returns the program with its plan, if it takes a sample every few clocks.
+    /// Returns the program with the plan of its time-multiplexed hardware; `None` for other hardware.
     pub fn reused(&self) -> Option<&SharedHardware<'d>> {
         match &*self.origin {
             Origin::SharedHardware(reused) => Some(reused),
@@ -358,7 +358,7 @@ impl<'d> Hardware<'d> {
     }
 
     /// Returns the resource and timing estimate on the device. A wrapper adds its registers and the LUTs of its FIFO;
-    /// its few levels of control logic are not estimated.
+    /// the few levels of its control logic are not estimated.
     pub fn estimate(&self) -> Estimate {
         let mut estimate = self.spec.estimate(&self.netlist);
         if let Some(axis) = &self.axis {
@@ -368,15 +368,15 @@ impl<'d> Hardware<'d> {
         estimate
     }
 
-    /// Returns the duration of each step on the computer that compiled.
+    /// Returns the duration of each phase of the compilation.
     pub fn seconds(&self) -> &[(Phase, Duration)] {
         &self.seconds.0
     }
 
-    /// Writes the text, followed by the text of the wrapper.
+    /// Writes the RTL, followed by the RTL of the wrapper.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn write(&self, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
         emit::write(&self.netlist, language, &self.spec.text_options(), out)?;
         if let Some(axis) = &self.axis {
@@ -392,18 +392,18 @@ impl<'d> Hardware<'d> {
         }
     }
 
-    /// Returns the text that [`Hardware::write`] writes.
+    /// Returns the RTL that [`Hardware::write`] writes.
     pub fn text(&self, language: Language) -> String {
         let mut bytes = Vec::new();
         self.write(language, &mut bytes).expect("memory does not refuse a write");
         String::from_utf8(bytes).expect("names and comments are text")
     }
 
-    /// Returns the text; with [`Spec::prove`], a proof has shown that it is equal to the design that was handed in (of
-    /// a wrapper's text, the pipeline in it).
+    /// Returns the RTL. With [`Spec::prove`], the RTL is proved equal to the design that was passed in; with a wrapper,
+    /// the proof covers the pipeline inside the wrapper.
     ///
     /// # Errors
-    /// If the text differs, which is a mistake of this program; if the proof reached its limits.
+    /// If the RTL differs, which is an internal error; if the proof reached its limits.
     pub fn proved_text(&self, language: Language, listener: Listener<'_>) -> Result<String, Error> {
         let text = self.text(language);
         match &*self.origin {
@@ -416,7 +416,7 @@ impl<'d> Hardware<'d> {
             Origin::SharedHardware(reused) if self.spec.prove => {
                 proof::prove_reused(reused.source, self, (language, &text), listener)?;
             }
-            // Never as if it were proved.
+            // RTL is never returned as if it were proved.
             Origin::Program { chain: None, .. } if self.spec.prove => {
                 return Err(proof::wrong("the design shall be proved, and its optimisations were not".into()));
             }
@@ -425,8 +425,8 @@ impl<'d> Hardware<'d> {
         Ok(text)
     }
 
-    /// Returns the description of the module for programs that use it. `checksum` is that of the file that the design
-    /// is from.
+    /// Returns the interface file of the module, for programs that use the module. `checksum` is the checksum of the
+    /// design's file.
     pub fn sidecar(&self, languages: &[Language], checksum: String) -> Sidecar<'_> {
         let (delays, machine) = match &*self.origin {
             Origin::Program { scheduled, .. } => {
@@ -437,7 +437,7 @@ impl<'d> Hardware<'d> {
             Origin::Machine(retimed) => {
                 (StageDelays { delays: Vec::new(), unit: "ns" }, Some(retimed.facts(&self.netlist)))
             }
-            // All registers are read in every clock: one stage, which has an estimate.
+            // All registers are read in every cycle: the hardware has one stage, and the estimate has its delay.
             Origin::SharedHardware(_) => {
                 let period = self.spec.estimate(&self.netlist).period_ns;
                 (StageDelays { delays: vec![period], unit: "ns" }, None)
@@ -448,7 +448,7 @@ impl<'d> Hardware<'d> {
         sidecar.with_machine(machine).with_reuse(reuse)
     }
 
-    /// Returns a summary in one line.
+    /// Returns a summary of the hardware in one line.
     pub fn summary(&self) -> String {
         match &*self.origin {
             Origin::Program { scheduled, .. } => scheduled.summary(&self.spec, &self.netlist, self.axis.as_ref()),

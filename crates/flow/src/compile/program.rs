@@ -1,4 +1,4 @@
-//! Programs on the road: optimised for a [`Spec`], scheduled, lowered.
+//! Compilation of programs: optimisation according to a [`Spec`], scheduling, lowering.
 
 use super::policy::{self, ScheduleOutcome};
 use super::spec::{DelayModel, Passes, Spec};
@@ -21,18 +21,18 @@ pub const ASSUMPTION: &str = "assumes that every input stays in its declared int
 /// A program after its optimisations.
 #[derive(Clone, Debug)]
 pub struct Optimised<'d> {
-    /// As it was handed in.
+    /// Program that the caller passed.
     pub source: &'d Model,
-    /// As it is now.
+    /// Program after the optimisations.
     pub program: Cow<'d, Model>,
     /// Statistics of each pass, in order.
     pub passes: Vec<PassStat>,
 }
 
-/// Optimises a program for the pipeline that is asked for.
+/// Optimises a program for the requested pipeline.
 ///
 /// # Errors
-/// If a pass that was named does not exist, or something is asked for that only a state machine has.
+/// If a named pass does not exist, or an option is set that only state machines support.
 pub fn optimise<'d>(model: &'d Model, spec: &Spec) -> Result<Optimised<'d>, Error> {
     let names = pass_names(model, spec)?;
     Ok(run_passes(model, spec, &names))
@@ -57,7 +57,7 @@ pub(super) fn pass_names<'s>(model: &Model, spec: &'s Spec) -> Result<Vec<&'s st
 
 /// Applies the passes of [`pass_names`].
 pub(super) fn run_passes<'d>(model: &'d Model, spec: &Spec, names: &[&str]) -> Optimised<'d> {
-    // Nothing to do is nothing to copy either.
+    // Without passes, the program need not be copied.
     if names.is_empty() {
         return Optimised { source: model, program: Cow::Borrowed(model), passes: Vec::new() };
     }
@@ -66,10 +66,10 @@ pub(super) fn run_passes<'d>(model: &'d Model, spec: &Spec, names: &[&str]) -> O
 }
 
 impl<'d> Optimised<'d> {
-    /// Places the registers; splits sums where the requested period or stage delay is too short for one of them.
+    /// Places the pipeline registers. Splits sums if the requested period or stage delay is too short for a whole sum.
     ///
     /// # Errors
-    /// If the goal cannot be reached; if the checker objects, which is our mistake.
+    /// If the goal cannot be reached; if the checker objects, which is an internal error.
     pub fn schedule(self, spec: &Spec) -> Result<Scheduled<'d>, Error> {
         let Optimised { source, mut program, mut passes } = self;
         let (ScheduleOutcome { outcome, delays, .. }, shortened) = spec.schedule_with_splits(&program)?;
@@ -80,12 +80,12 @@ impl<'d> Optimised<'d> {
         Ok(Scheduled { source, program, passes, outcome, delays })
     }
 
-    /// Returns a borrowed copy, to be scheduled more than once.
+    /// Returns a borrowed copy, so that the program can be scheduled more than once.
     pub fn borrowed(&self) -> Optimised<'_> {
         Optimised { source: self.source, program: Cow::Borrowed(&self.program), passes: Vec::new() }
     }
 
-    /// Estimates the program without registers.
+    /// Returns the estimate of the program without registers.
     pub fn estimate_combinational(&self, spec: &Spec) -> Estimate {
         let schedule = Schedule::combinational(self.program.nodes().len());
         let options = netlist::Options { fabric: spec.fabric(), ..netlist::Options::default() };
@@ -93,26 +93,26 @@ impl<'d> Optimised<'d> {
     }
 }
 
-/// A program with its registers placed.
+/// A program with placed pipeline registers.
 #[derive(Clone, Debug)]
 pub struct Scheduled<'d> {
-    /// As it was handed in.
+    /// Program that the caller passed.
     pub source: &'d Model,
-    /// As it is made.
+    /// Program that is lowered.
     pub program: Cow<'d, Model>,
     /// Statistics of each pass, in order.
     pub passes: Vec<PassStat>,
     /// The schedule and its certificate.
     pub outcome: Outcome,
-    /// The delays that it was made by.
+    /// Delays that the schedule is based on.
     pub delays: policy::Source,
 }
 
 impl Scheduled<'_> {
-    /// The netlist called `top`, or the wrapper of this name around one.
+    /// Returns the netlist and, if requested, a wrapper; the name of the outermost module is `top`.
     ///
     /// # Errors
-    /// If the wrapper cannot be built; if the checker objects, which is our mistake.
+    /// If the wrapper cannot be built; if the checker objects, which is an internal error.
     pub fn lower(&self, spec: &Spec, top: &str) -> Result<(Netlist, Option<Axis>), Error> {
         let netlist = lower(&self.program, &self.outcome, &spec.core(top))?;
         let netlist = if spec.optimisation.assume_intervals { assuming(netlist, self.source) } else { netlist };
@@ -120,8 +120,8 @@ impl Scheduled<'_> {
         Ok((netlist, axis))
     }
 
-    /// The stages as they are shown to people: operations, longest path and registers of each. On a device the path is
-    /// that of the finished netlist, with what each operation adds to it.
+    /// Returns the stages for display: operations, longest path and registers of each. For a device, the path is that
+    /// of the finished netlist, with the delay that each operation adds.
     pub fn stages(&self, spec: &Spec) -> schedule::ScheduleView {
         let (program, schedule) = (&*self.program, &self.outcome.schedule);
         let uses = netlist::uses_with(program, spec.fabric());
@@ -132,9 +132,9 @@ impl Scheduled<'_> {
         }
     }
 
-    /// The delay of each stage, in the unit of the delays: on a device the clock period that the finished netlist
-    /// requires for it, registers and surroundings included; else the longest path. One entry for a combinational
-    /// design.
+    /// Returns the delay of each stage, in the unit of the delays. For a device, a stage delay is the clock period that
+    /// the finished netlist requires, including registers, I/O delays and uncertainty; otherwise it is the longest
+    /// path. A combinational design has one entry.
     pub fn stage_times(&self, spec: &Spec, netlist: &Netlist) -> Vec<f64> {
         match spec.delay_model() {
             DelayModel::Device => {
@@ -150,7 +150,7 @@ impl Scheduled<'_> {
         }
     }
 
-    /// The delay of each stage in words.
+    /// Returns the delay of each stage in words.
     pub(super) fn stage_remarks(&self, spec: &Spec, netlist: &Netlist) -> Vec<String> {
         let unit = spec.unit(&self.program).0;
         let remark = |delay: f64| {
@@ -161,7 +161,7 @@ impl Scheduled<'_> {
         self.stage_times(spec, netlist).into_iter().map(remark).collect()
     }
 
-    /// Returns the quality of the number of register bits in words; empty where there was no search.
+    /// Returns the quality of the number of register bits in words; empty if there was no search.
     pub fn quality(&self) -> String {
         let outcome = &self.outcome;
         let inside = match outcome.bits_in_blocks {
@@ -172,7 +172,8 @@ impl Scheduled<'_> {
             1 => String::new(),
             weight => format!(", a bit in a DSP counted as 1/{weight}"),
         };
-        // The certificate covers the delays that the schedule was made by. Those of a device depend on the schedule.
+        // The certificate is valid for the delays that the schedule is based on. Delays of a device depend on the
+        // schedule.
         let bound = match self.delays {
             policy::Source::LatencyFields | policy::Source::Width => "for this stage delay",
             policy::Source::Device(_) | policy::Source::InARow(_) => "for these delays of operations",
@@ -187,7 +188,7 @@ impl Scheduled<'_> {
         }
     }
 
-    /// One line about what was made.
+    /// Returns a summary of the hardware in one line.
     pub(super) fn summary(&self, spec: &Spec, netlist: &Netlist, axis: Option<&Axis>) -> String {
         let schedule = &self.outcome.schedule;
         let latency = schedule.latency();
@@ -201,7 +202,7 @@ impl Scheduled<'_> {
         let shape = match schedule.stages {
             stages if has_clock && stages > 0 => {
                 let estimate = spec.estimate(netlist);
-                // A period that is printed can be required.
+                // The printed period can be used as a required period.
                 let (period, clock) = (four_digits_up(estimate.period_ns), four_digits(estimate.clock_mhz));
                 format!("{}, estimated clock period {period} ns ({clock} MHz)", counted(stages, "stage"))
             }
@@ -236,17 +237,17 @@ impl Scheduled<'_> {
             return format!("{name}: {operations}, {shape}");
         }
         let (bits, quality) = (counted(bits, "register bit"), self.quality());
-        // The certificate is about the pipeline.
+        // The certificate covers the pipeline only.
         let ends = if axis.is_some() { format!("{around}{quality}") } else { quality };
         format!("{name}: {operations}, {shape}, latency {latency}, {bits}{ends}")
     }
 }
 
 impl Spec {
-    /// The wrapper of this name around a netlist, if one is wanted.
+    /// Returns the wrapper of a netlist, with the module name `top`; `None` if no wrapper is requested.
     ///
     /// # Errors
-    /// If it cannot be built.
+    /// If the wrapper cannot be built.
     pub(super) fn wrapped(&self, netlist: &Netlist, top: &str) -> Result<Option<Axis>, Error> {
         let around = |options| Axis::new(top, &netlist.interface, options).map_err(Error::request);
         self.wrapper.as_ref().map(around).transpose()
@@ -257,7 +258,7 @@ impl Spec {
         if self.optimisation.assume_intervals { Trust::Intervals } else { Trust::Types }
     }
 
-    /// Returns `true` if the pipeline shall have registers within products of this program.
+    /// Returns `true` if the pipeline should have registers within products of this program.
     ///
     /// # Errors
     /// As [`Spec::passes`].
@@ -271,10 +272,11 @@ impl Spec {
         Ok(self.benefits_from_pipelining(&cut, &whole))
     }
 
-    /// The passes that run; `pipelines_multipliers`: for a pipeline that has registers within products.
+    /// Returns the names of the passes that run; with `pipelines_multipliers`, for a pipeline with registers within
+    /// products.
     ///
     /// # Errors
-    /// If one that was named does not exist.
+    /// If a named pass does not exist.
     pub(super) fn passes(&self, pipelines_multipliers: bool) -> Result<Vec<&str>, Error> {
         let names: Vec<&str> = match &self.optimisation.passes {
             Passes::Named(names) => names.iter().map(String::as_str).collect(),
@@ -285,7 +287,7 @@ impl Spec {
             6.. => &passes::WIDE_TABLES,
             _ => &passes::NARROW_TABLES,
         };
-        // Shared hardware has tables of its own.
+        // Time-multiplexed hardware is optimised without the passes for look-up tables.
         let names = match self.searches() && self.interval().is_none() {
             true => [&names[..], &tables[..]].concat(),
             false => names,
@@ -307,20 +309,20 @@ impl Spec {
 /// Returns the netlist of a scheduled program after the independent check.
 ///
 /// # Errors
-/// If the checker objects, which is our mistake.
+/// If the checker objects, which is an internal error.
 pub(super) fn lower(model: &Model, outcome: &Outcome, options: &netlist::Options) -> Result<Netlist, Error> {
     let netlist = netlist::lower(model, &outcome.schedule, options);
     netlist.check().and_then(|()| netlist.check_pipeline()).map_err(|found| bug(Diagnostics(found)))?;
     Ok(netlist)
 }
 
-/// Returns the intervals of a program's elements in raw integer values, where its ports have the types of the program.
+/// Returns the intervals of the elements in raw integer values, if the ports have the types of the program.
 pub(super) fn element_ranges(model: &Model, interface: &Interface) -> ElementRanges {
     let mut inputs: Vec<Option<Interval>> = vec![None; interface.inputs.len()];
     for (node, kif) in model.nodes().iter().zip(model.kifs()) {
         let Op::Input { input } = node.op else { continue };
         let (range, element) = (&mut inputs[input as usize], &interface.inputs[input as usize]);
-        // An operation that reads fewer bits does not bound the whole element.
+        // An operation that reads only some bits does not bound the whole element.
         if *kif != element.kif() || node.interval.frac != element.fractionals {
             continue;
         }
@@ -328,7 +330,7 @@ pub(super) fn element_ranges(model: &Model, interface: &Interface) -> ElementRan
             None => node.interval.clone(),
             Some(other) => {
                 let (min, max) = (node.interval.min.clone().max(other.min), node.interval.max.clone().min(other.max));
-                // Disjoint intervals admit no value; the later one is then asserted alone.
+                // Disjoint intervals admit no value; then only the later interval is asserted.
                 if min <= max { Interval::new(min, max, other.frac) } else { node.interval.clone() }
             }
         });
@@ -338,7 +340,7 @@ pub(super) fn element_ranges(model: &Model, interface: &Interface) -> ElementRan
     ElementRanges { inputs, outputs: outputs.collect() }
 }
 
-/// The netlist with what it assumes of the inputs of `model` in its head.
+/// Returns the netlist with the assumed intervals of the inputs of `model` in its header comment.
 fn assuming(netlist: Netlist, model: &Model) -> Netlist {
     let declared = model.nodes().iter().filter_map(|node| match node.op {
         Op::Input { input } => {

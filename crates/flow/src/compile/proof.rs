@@ -1,8 +1,8 @@
 //! [`Spec::prove`]: proves the result equal to the input program before any caller receives it.
 //!
-//! Each optimisation's program is proved equal to the one before it. The netlist and each RTL file are proved equal to
-//! the program as it was read; where that is not decided, they are compared with the optimised program, if every
-//! optimisation was proved.
+//! The program after each optimisation is proved equal to the program before it. The netlist and each RTL file are
+//! proved equal to the program as it was read. If every optimisation was proved, the optimised program serves as an
+//! intermediate program.
 
 use super::SharingPlan;
 use super::source::{Source, Theorem};
@@ -50,12 +50,12 @@ fn matched(report: &Report) -> String {
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     optimised: Model,
-    /// The first optimisation that is not decided, and why.
+    /// The first optimisation whose proof is undecided, and the reason.
     open: Option<(&'static str, String)>,
 }
 
-/// The optimisations of one program that were proved, by the names of the passes. Compilations of the same program that
-/// share it (the rows of a sweep) prove equal passes once.
+/// Proofs of the optimisations of one program, by the names of the passes. Compilations of the same program that share
+/// this value (the rows of a sweep) prove equal passes once.
 #[derive(Debug)]
 pub struct ProvedPasses<'m> {
     model: &'m Model,
@@ -63,12 +63,12 @@ pub struct ProvedPasses<'m> {
 }
 
 impl<'m> ProvedPasses<'m> {
-    /// None of `model` yet.
+    /// Returns a collection without proofs for `model`.
     pub fn new(model: &'m Model) -> ProvedPasses<'m> {
         ProvedPasses { model, chains: Vec::new() }
     }
 
-    /// The program.
+    /// Returns the program.
     pub(super) fn model(&self) -> &'m Model {
         self.model
     }
@@ -86,10 +86,10 @@ impl<'m> ProvedPasses<'m> {
 }
 
 impl Chain {
-    /// Proves each optimisation's program equal to the one before it.
+    /// Proves the program after each optimisation equal to the program before it.
     ///
     /// # Errors
-    /// `E0906` if one is not, which is our mistake; if they assume something of the inputs.
+    /// `E0906` if a program differs, which is an internal error; if the optimisations assume input intervals.
     fn new(model: &Model, spec: &Spec, names: &[&str], listener: Listener<'_>) -> Result<Chain, Error> {
         spec.reject_input_ranges("--prove").map_err(Error::request)?;
         let mut undecided = None;
@@ -119,10 +119,11 @@ impl Chain {
         Ok(self)
     }
 
-    /// Proves the netlist equal to the program that was handed in, or to the optimised one, and so its text.
+    /// Proves the netlist and the RTL equal to the program that was passed in, directly or by way of the optimised
+    /// program.
     ///
     /// # Errors
-    /// `E0906` if one is not, which is our mistake, or if that is not decided.
+    /// `E0906` if the netlist or the RTL differs, which is an internal error; an error if a proof is undecided.
     pub(super) fn prove(
         &self,
         model: &Model,
@@ -137,12 +138,12 @@ impl Chain {
             ..Request::default()
         };
         let read_like = "the model as read";
-        // Of a wrapper's text, the pipeline in it.
+        // For RTL with a wrapper, only the pipeline inside the wrapper is proved.
         let core = hardware.axis.as_ref().map(|_| netlist.interface.top.as_str());
         let rtl = read(language, text, core)?;
         for (what, rtl) in [("netlist".to_owned(), &elaborated::rtl(netlist)), (format!("{language:?} text"), &rtl)] {
-            // What stays open against the model as read may be seen from the optimised program, if that is known to be
-            // the same.
+            // If the optimised program is proved equal to the model as read, it may help to decide the outputs that
+            // remain.
             let optimised = || {
                 let steps = steps::with_names(vec![self.optimised.clone()]);
                 Some(Steps { are_proved: true, ..steps })
@@ -194,7 +195,7 @@ pub(super) fn prove_reused(
         names: control_names(spec),
         ..Request::default()
     };
-    // Of a wrapper's text, the pipeline in it.
+    // For RTL with a wrapper, only the core inside the wrapper is proved.
     let core = hardware.axis.as_ref().map(|_| interface.top.as_str());
     let rtl = read(language, text, core)?;
     for (what, rtl) in
@@ -214,7 +215,7 @@ pub(super) fn prove_reused(
     Ok(())
 }
 
-/// In which clocks a sample is at the ports of a module.
+/// Returns the cycles in which a sample is valid at the ports of a module.
 pub fn input_timing(interface: &Interface) -> InputTiming {
     if interface.input_beats > 1 {
         let place = |element: &Element| (element.width > 0).then_some((element.beat, element.lsb));
@@ -223,10 +224,10 @@ pub fn input_timing(interface: &Interface) -> InputTiming {
     if interface.input_hold > 1 { InputTiming::Held } else { InputTiming::Accepted }
 }
 
-/// The proof that a program is what it was lowered from; of `request` the limits and the work count.
+/// Proves a lowered program equal to its source; uses the limits and the work budget of `request`.
 ///
 /// # Errors
-/// If the source does not say what it means, in words.
+/// A message if the semantics of the source cannot be built.
 pub fn prove_lowering(
     lowered: &Model,
     source: &dyn Source,
@@ -240,10 +241,10 @@ pub fn prove_lowering(
     })
 }
 
-/// Proves that a program is what it was lowered from.
+/// Proves a lowered program equal to its source.
 ///
 /// # Errors
-/// `E0906` if it is not, which is our mistake, or if that is not decided.
+/// `E0906` if it differs, which is an internal error; an error if the proof is undecided.
 pub(super) fn prove_source(lowered: &Model, source: &dyn Source, listener: Listener<'_>) -> Result<(), Error> {
     let kind = source.kind();
     let undecided = |reason: String| {
@@ -261,10 +262,11 @@ pub(super) fn prove_source(lowered: &Model, source: &dyn Source, listener: Liste
     }
 }
 
-/// Adds to a report on a lowered program that this is what it was lowered from, by the prover's own reading of that.
+/// Proves a lowered program equal to its source, and adds the result to a report about the program. The prover derives
+/// the semantics of the source independently of the lowering.
 ///
 /// # Errors
-/// If the source does not say what it means: our mistake.
+/// A message if the semantics of the source cannot be built, which is an internal error.
 pub fn append_lowering_proof(
     source: &dyn Source,
     lowered: &Model,
@@ -297,10 +299,11 @@ pub fn append_lowering_proof(
     Ok(())
 }
 
-/// Proves that an optimisation's program is the one before it. Returns why, if that is not decided.
+/// Proves the program after an optimisation equal to the program before it. Returns the reason if the proof is
+/// undecided, otherwise `None`.
 ///
 /// # Errors
-/// `E0906` if it is another, which is our mistake.
+/// `E0906` if the programs differ, which is an internal error.
 fn prove_pass(
     name: &'static str,
     before: &Model,
@@ -312,7 +315,8 @@ fn prove_pass(
         return Ok(None);
     }
     let small = Limits { sat_steps: Limits::default().sat_steps / 30, ..Limits::default() };
-    // What an optimisation leaves open is compared with the model as read in the end: no long search here.
+    // Undecided optimisations are covered by the final comparison with the model as read, so no long search is needed
+    // here.
     let request = Request { latency: Some(0), limits: small, work: Some(WORK / 8), ..Request::default() };
     let report = value_classes::prove(before, after, &request, &|| Box::new(Embedded)).0;
     match report.verdict {
@@ -328,7 +332,7 @@ fn prove_pass(
     }
 }
 
-/// The names that decide which control port is what: those that are not the usual ones, which the prover knows.
+/// Returns the names of the control ports that differ from the usual names, which the prover recognises itself.
 fn control_names(spec: &Spec) -> ControlNames {
     let (names, usual) = (&spec.module.names, PortNames::default());
     let of = |name: &String, usual: &str| (name != usual).then(|| name.clone());

@@ -16,34 +16,35 @@ use alir_opt::schedule::Effort;
 use alir_prove::steps::Steps;
 use std::borrow::Cow;
 
-/// Passes before the search for equal blocks; each transforms equal parts of a program equally.
+/// Passes before the search for equal blocks; each pass transforms equal parts of a program equally.
 const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
 
 /// Passes on the joined logic of parts that were optimised separately, and on bit-serial logic.
 const JOINED: &[&str] = &["cse", "dce"];
 
-/// Pass that is not used: it would turn the phase counter into a table of itself, which is harder to read than a sum.
+/// Pass that is not used: it would replace the adder of the phase counter with a look-up table, which is harder to
+/// read.
 const LEFT_OUT: &str = "functions";
 
 /// Maximum number of plans that are built until one meets the clock period.
 const ROUNDS: u32 = 16;
 
-/// Round from which on the operands of shared units are selected in a separate cycle.
+/// Round from which on the operands of shared units are selected one cycle earlier, in a separate cycle.
 const CHOSEN_BEFORE: u32 = 4;
 
 /// Number of operations above which bit-serial hardware is considered only on request.
 const SERIAL_OPERATIONS: usize = 50_000;
 
-/// Rows of the table of units in the header comment.
+/// Maximum number of rows in the table of units of the header comment.
 const TABLE_ROWS: usize = 64;
 
-/// Blocks in a row of the table of units.
+/// Maximum number of blocks in a row of the table of units.
 const TABLE_BLOCKS: usize = 8;
 
-/// Words in the header comment of bit-serial RTL.
+/// Phrase in the header comment of bit-serial RTL.
 pub(super) const BIT_BY_BIT: &str = "bit by bit";
 
-/// Words before [`BIT_BY_BIT`] in the header comment if only a part of the program is bit-serial.
+/// Phrase before [`BIT_BY_BIT`] in the header comment if only a part of the program is bit-serial.
 const IN_PART: &str = "in part";
 
 /// Plan of time-multiplexed hardware: the shared instances and their cycles.
@@ -55,16 +56,16 @@ pub enum SharingPlan {
     Serial(Graph, serial::Plan),
 }
 
-/// A program with its plan.
+/// A program with the plan of its time-multiplexed hardware.
 #[derive(Clone, Debug)]
 pub struct SharedHardware<'d> {
-    /// Program of the caller.
+    /// Program that the caller passed.
     pub source: &'d Model,
     /// Program that was planned: `source` after passes.
     pub program: Model,
     /// Plan of the shared instances and their cycles.
     pub plan: SharingPlan,
-    /// Smallest interval for which bit-serial hardware exists, if this interval is smaller.
+    /// Smallest interval for which bit-serial hardware exists; `None` if the requested interval suffices.
     pub serial_from: Option<u32>,
     /// Names of the passes on the program or on each of its parts; empty if only the hardware as a whole was optimised.
     optimised_by: Vec<&'static str>,
@@ -93,15 +94,15 @@ impl SharingPlan {
 }
 
 impl Spec {
-    /// Returns the initiation interval in cycles; `None` if it is one.
+    /// Returns the initiation interval in cycles; `None` if it is 1.
     pub fn interval(&self) -> Option<u32> {
         self.pipeline.interval.filter(|&interval| interval != 1)
     }
 
-    /// Returns the cycles and port bits in which the elements of a sample arrive.
+    /// Returns the timing of a sample's elements: the cycles and port bits in which they arrive.
     ///
     /// # Errors
-    /// If the elements arrive in beats that do not fit the interval or the width of a beat.
+    /// If the beats of a sample do not fit the interval, or an element does not fit the width of a beat.
     fn inputs(&self, program: &Model, interval: u32) -> Result<Inputs, Error> {
         let wrapper = match (self.pipeline.arrival, &self.wrapper) {
             (Arrival::Held, _) => return Ok(Inputs::Held),
@@ -139,7 +140,7 @@ impl Spec {
         Ok(Inputs::beats(stream.beats, &places))
     }
 
-    /// Returns `true` if hardware is time-multiplexed: an interval other than 1 or a budget is given.
+    /// Returns `true` if the hardware is time-multiplexed: an interval other than 1 or a budget is given.
     pub(super) fn is_time_multiplexed(&self) -> bool {
         self.interval().is_some() || self.pipeline.budget.is_some()
     }
@@ -208,7 +209,7 @@ impl Spec {
         problems
     }
 
-    /// Rejects an interval other than 1 together with an option or command that does not support it.
+    /// Rejects an initiation interval other than 1 together with an option or command that does not support it.
     ///
     /// # Errors
     /// `E0816` if the initiation interval is not 1.
@@ -261,13 +262,13 @@ impl<'d> SharedHardware<'d> {
         Ok(())
     }
 
-    /// Returns the smallest tried interval whose estimate is within a budget. Tries each interval up to 16, then steps
-    /// of a sixteenth, but no interval above the maximum latency.
+    /// Returns the smallest tried interval whose estimate is within a budget. Each interval up to 16 is tried, then the
+    /// interval grows by a sixteenth per step, up to the maximum latency.
     ///
     /// # Errors
-    /// If no such interval exists; the errors of the other options.
+    /// If no tried interval is within the budget, or if other options are invalid.
     pub(super) fn smallest_interval_within(source: &Model, spec: &Spec, budget: Budget) -> Result<u32, Error> {
-        /// Operations that are planned and lowered before the search gives up.
+        /// Number of operations that are planned and lowered before the search gives up.
         const WORK: usize = 20_000_000;
         let mut work = WORK;
         let mut tried: Vec<String> = Vec::new();
@@ -302,11 +303,12 @@ impl<'d> SharedHardware<'d> {
         Err(Error::request(Diagnostic::error("E0818", Place::Flag("--ii".into()), message).with_help(help)))
     }
 
-    /// Plans a program; returns `None` if all outputs are constant, which needs no cycle.
+    /// Plans the time-multiplexed hardware of a program. Returns `None` if all outputs are constant, as constants need
+    /// no cycle.
     ///
     /// # Errors
-    /// If a pass that was named does not exist, a block cannot be partitioned as finely as the clock requires, or the
-    /// requested engine cannot implement it; if the checker objects to the plan, which is an internal error.
+    /// If a named pass does not exist, a block cannot be partitioned as finely as the clock requires, or the requested
+    /// engine cannot implement the program; if the checker objects to the plan, which is an internal error.
     pub(super) fn new(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<SharedHardware<'d>>, Error> {
         if spec.optimisation.retime.is_some() {
             let message = "--retime requires a state machine: a program has no registers of its own";
@@ -417,7 +419,7 @@ impl<'d> SharedHardware<'d> {
             };
             match spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device) {
                 Some(period) => {
-                    // Rejects a clock that not even a wire meets.
+                    // Rejects a clock that even a wire does not meet.
                     whole.stages_of(&wire())?;
                     let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
                     if found > period {
@@ -431,7 +433,7 @@ impl<'d> SharedHardware<'d> {
         Ok(Ok(reused))
     }
 
-    /// Returns the program with resource sharing between equal parts; with `bit_by_bit` other parts may be bit-serial.
+    /// Returns the program with resource sharing between equal parts. With `bit_by_bit`, other parts may be bit-serial.
     fn folded(
         source: &'d Model,
         program: &Model,
@@ -455,12 +457,12 @@ impl<'d> SharedHardware<'d> {
         };
         let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
         let mut best = f64::INFINITY;
-        // Fraction of the clock period for which blocks are partitioned. It falls because the wires of the whole design
-        // are longer than those of a block alone.
+        // Fraction of the clock period for which blocks are partitioned. It decreases because the wires of the whole
+        // design are longer than those of a single block.
         let mut part: f64 = 1.0;
         for round in 0..ROUNDS {
             let stages = |template: &Model| {
-                // A larger fraction is used if a single operation exceeds the first.
+                // Uses a larger fraction if a single operation exceeds the first fraction.
                 let mut tighter = [part, part.powf(2.0 / 3.0), part.cbrt()].into_iter().filter(|_| part < 1.0);
                 let cut = tighter.find_map(|part| {
                     let clock = Clock { period: period.map(|period| period * part), ..block.clock };
@@ -470,7 +472,7 @@ impl<'d> SharedHardware<'d> {
             };
             let (anew, made) = match reuse::plan(program, interval, &engines, stages) {
                 Ok(plan) => plan,
-                // An operation is slower than the clock; after optimisation it may consist of faster ones.
+                // An operation is slower than the clock. After optimisation it may consist of faster operations.
                 Err(_) if round == 0 && !bit_by_bit => {
                     engines.optimise = Some(optimise);
                     continue;
@@ -538,7 +540,7 @@ impl<'d> SharedHardware<'d> {
         let options = spec.with_ready(top);
         let at_ports = inputs.at_ports(self.program.input_kifs(), interval);
         let mut netlist = lower_reused(&self.machine, &options, (interval, latency), at_ports);
-        // The prover of the RTL finds the program by this line.
+        // The prover recognises the program by this line.
         let how = match &self.plan {
             SharingPlan::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),
             SharingPlan::Fold(_) => {
@@ -556,12 +558,13 @@ impl<'d> SharedHardware<'d> {
         Ok(netlist)
     }
 
-    /// Returns the intermediate programs between the source and the function of the hardware, with the names of
-    /// registers that contain values of the last program: an untrusted hint for the prover.
+    /// Returns the intermediate programs between the source and the function of the hardware, with the names of the
+    /// registers that contain values of the last program. They are an untrusted hint for the prover.
     ///
-    /// In a plan with blocks, the first program has the original operations of each block, and the next ones the blocks
-    /// after each pass, as the result of all passes may differ much from the original. With resource sharing, the last
-    /// programs are the logic unrolled over the cycles of one sample, after each pass on the whole logic.
+    /// In a plan with blocks, the first program has the original operations of each block, and each further program has
+    /// the blocks after one more pass, as the result of all passes may differ much from the original. With resource
+    /// sharing, the last programs are the logic unrolled over the cycles of one sample, after each pass on the whole
+    /// logic.
     pub fn steps(&self, spec: &Spec) -> Steps {
         let plan = match &self.plan {
             SharingPlan::Serial(..) => {
@@ -584,7 +587,7 @@ impl<'d> SharedHardware<'d> {
         for pass in self.optimised_by.iter().filter_map(|name| passes::find(name)) {
             let mut typed = Vec::with_capacity(parts.len());
             for ((part, specified), implemented) in parts.iter_mut().zip(&specified).zip(&implemented) {
-                // A block whose implementation is its specification was not optimised.
+                // A block whose implementation equals its specification was not optimised.
                 if specified != implemented {
                     *part = Cow::Owned(pass.apply(part, passes::Trust::Types));
                 }
@@ -599,15 +602,16 @@ impl<'d> SharedHardware<'d> {
         let mut names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
         let unrolled = self.unrolled(spec);
         if !unrolled.is_empty() {
-            // Unrolled programs have values of single cycles, after which no signal is named.
+            // Values of unrolled programs exist in single cycles, and no signal is named after them.
             names = rustc_hash::FxHashMap::default();
             programs.extend(unrolled);
         }
         Steps { programs, names, ..Steps::default() }
     }
 
-    /// Returns the logic of shared instances over the cycles of one sample, as planned and after each pass on the whole
-    /// logic: intermediate programs between the plan and the RTL. Empty if results are collected bit-serially.
+    /// Returns the logic of shared instances unrolled over the cycles of one sample: as planned, and after each pass on
+    /// the whole logic. These are intermediate programs between the plan and the RTL. Empty if results are collected
+    /// bit-serially.
     pub fn unrolled(&self, spec: &Spec) -> Vec<Model> {
         let SharingPlan::Fold(plan) = &self.plan else { return Vec::new() };
         let options = spec.with_ready("model");
@@ -802,12 +806,12 @@ impl<'d> SharedHardware<'d> {
 /// Returns the passes that run on the planned hardware, or on the program before bit-serial planning.
 ///
 /// # Errors
-/// If a pass that was named does not exist.
+/// If a named pass does not exist.
 pub(super) fn passes_after(spec: &Spec) -> Result<Vec<&str>, Error> {
     Ok(without_left_out(spec.passes(false)?))
 }
 
-/// Returns the registered names of these passes.
+/// Returns the registered names of the passes `names`.
 fn static_names(names: &[&str]) -> Vec<&'static str> {
     names.iter().filter_map(|name| passes::find(name)).map(|pass| pass.name).collect()
 }
@@ -833,8 +837,8 @@ impl Spec {
     }
 }
 
-/// Returns `true` if a large product is built as rows of adders. The prover recognises such a product only by its
-/// whole operands, which do not exist in bit-serial hardware. Small products are proved exhaustively.
+/// Returns `true` if a large product is built as rows of adders. The prover recognises such a product only by its whole
+/// operands, which do not exist in bit-serial hardware; small products are proved exhaustively.
 fn multiplies_in_logic(program: &Model, spec: &Spec) -> bool {
     /// Largest total width of both factors of a small product.
     const SMALL: u32 = 8;

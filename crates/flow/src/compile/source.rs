@@ -1,8 +1,8 @@
-//! Entry point for front ends: the source that a program was lowered from.
+//! Interface for front ends: the source that a program was lowered from.
 //!
-//! A front end (networks, LLVLIR) lowers its own IR to a [`Model`] and hands both to [`lowered`](super::lowered). The
-//! lowering is not trusted: `verify` compares hardware with what the source computes, and a proof begins with the
-//! source's own theorem.
+//! A front end (networks, LLVLIR) lowers its own IR to a [`Model`] and passes both to [`lowered`](super::lowered). The
+//! lowering is not trusted: `verify` compares the hardware with the outputs that the source computes, and a proof
+//! starts from the semantics of the source.
 
 use alir_core::ir::Model;
 use alir_core::num::Kif;
@@ -12,20 +12,20 @@ use alir_network::port::ReferenceSemantics;
 use alir_prove::kernel;
 use num_bigint::BigInt;
 
-/// A source that programs are lowered from, with semantics of its own.
+/// Source that a program is lowered from, with semantics of its own.
 pub trait Source: Sync {
-    /// Returns the name of its kind for messages: `network`, `kernel`.
+    /// Returns the name of the kind of source for messages: `network`, `kernel`.
     fn kind(&self) -> &str;
 
-    /// The codes on the output ports of the lowered program for codes on its input ports, by the source's own golden
-    /// evaluator.
+    /// Returns the raw integer values of the lowered program's output ports for values of its input ports, computed by
+    /// the reference evaluator of the source.
     ///
     /// # Errors
-    /// Why there is no code on a port for what it computes, which is a mistake of the lowering.
+    /// A message if a result has no raw integer value on its port, which is a bug of the lowering.
     fn outputs(&self, inputs: &[BigInt]) -> Result<Vec<BigInt>, String>;
 
-    /// Returns its semantics at bit level, built directly from the source on a path that shares no code with the
-    /// lowering.
+    /// Returns the semantics of the source at bit level, built directly from the source by code that is independent of
+    /// the lowering.
     ///
     /// # Errors
     /// A message if a limit is exceeded: then nothing is decided.
@@ -49,7 +49,7 @@ impl<S: Source + ?Sized> Source for &S {
 /// Semantics of a source, as an input of the prover.
 #[derive(Clone, Debug)]
 pub enum Theorem {
-    /// A program with the ports of the lowered one.
+    /// A program with the ports of the lowered program.
     Program(Model),
     /// A combinational design with the ports `model_inp` and `model_out`.
     Design(Rtl),
@@ -69,7 +69,7 @@ impl Source for Program {
     }
 }
 
-/// A network with the types of the outputs of its lowered program.
+/// A network, with the types of the outputs of its lowered program.
 pub struct NetworkSource<'a> {
     meaning: &'a dyn ReferenceSemantics,
     kind: &'a str,
@@ -77,7 +77,7 @@ pub struct NetworkSource<'a> {
 }
 
 impl<'a> NetworkSource<'a> {
-    /// A network, or a matrix as one; `kind` says which.
+    /// Creates the source from a network, or from a matrix in the form of a network; `kind` is the name for messages.
     pub fn new(meaning: &'a dyn ReferenceSemantics, kind: &'a str, lowered: &Model) -> NetworkSource<'a> {
         let outputs = (0..lowered.outputs().len()).map(|k| lowered.output_kif(k)).collect();
         NetworkSource { meaning, kind, outputs }

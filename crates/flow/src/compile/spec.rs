@@ -1,7 +1,7 @@
 //! Options of the hardware as plain data: [`Spec`] and its parts, and the conflicts between options.
 //!
 //! A `Spec` is complete: equal specs and equal designs give equal bytes. `policy` resolves the options for the
-//! scheduler, the device and the netlist; this module computes nothing.
+//! scheduler, the device and the netlist; this module only stores and checks them.
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits_down, four_digits_up};
 use alir_core::ir::Labels;
@@ -13,48 +13,48 @@ use alir_hw::retime::Slack;
 use alir_opt::schedule::{Effort, Objective};
 use std::sync::Arc;
 
-/// Message about an option of ports that an AXI4-Stream wrapper determines.
+/// Message about a port option that an AXI4-Stream wrapper determines.
 pub(crate) const NOT_WITH_WRAPPER: &str = "incompatible with --wrapper axis";
 
 /// All options that determine the hardware of a design.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// Which optimisations run, and which facts they may assume.
+    /// Optimisations that run, and the facts that they may assume.
     pub optimisation: Optimisation,
-    /// Where the registers of a program are.
+    /// Placement of the pipeline registers of a program.
     pub pipeline: Pipeline,
-    /// The clock that the registers shall meet.
+    /// Clock that the hardware must meet.
     pub clock: Clock,
     /// Target device, delay model and multiplier style.
     pub target: Target,
     /// Name, ports, registers and wrapper of the module.
     pub module: ModuleSpec,
-    /// The AXI4-Stream wrapper around it, if there is one.
+    /// AXI4-Stream wrapper around the module, if any.
     pub wrapper: Option<AxisOptions>,
     /// Style of the generated RTL.
     pub text: Text,
     /// `true` if each optimisation, the netlist and each RTL file is proved equal to the program as it was read.
     pub prove: bool,
-    /// Provenance in the header comment; `None`: the version only.
+    /// Provenance in the header comment; `None`: only the version.
     pub provenance: Option<Provenance>,
 }
 
 /// Provenance of generated files: the command and the checksum of the design.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
-    /// The call, word by word, without folders.
+    /// Command line, word by word, without folders.
     pub command: Vec<String>,
-    /// SHA-256 of the bytes of the design's file, in hexadecimal digits.
+    /// SHA-256 of the design's file, in hexadecimal digits.
     pub model: String,
 }
 
-/// Columns of the lines of [`Provenance`], without the sign of a comment. A single word may be longer.
+/// Columns of a line of [`Provenance`], without the comment marker. A single word may be longer.
 const HEAD_COLUMNS: usize = 100;
 
 impl Provenance {
-    /// Returns the lines for the header comment of a file: `command: ...`, as many as it takes, and `model: SHA-256
-    /// ...`. Lines break between options, and further lines of the command are indented. Words that a shell would
-    /// split are quoted; characters other than printable ASCII are escaped.
+    /// Returns the lines for the header comment of a file: one or more lines `command: ...`, and `model: SHA-256 ...`.
+    /// Lines break between options, and continuation lines of the command are indented. Words that a shell would split
+    /// are quoted; characters other than printable ASCII are escaped.
     pub fn lines(&self) -> Vec<String> {
         let mut options: Vec<String> = Vec::new();
         for (at, word) in self.command.iter().enumerate() {
@@ -80,11 +80,10 @@ impl Provenance {
     }
 }
 
-/// Prefix of each line of a command. The prover skips such lines when it looks for the latency that a header comment
-/// states.
+/// Prefix of each line of a command. The prover skips such lines when it searches for the latency in a header comment.
 const COMMAND: &str = "command:";
 
-/// Returns the word, quoted if a shell would split it.
+/// Returns a word, quoted if a shell would split it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,:=+@%^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -102,41 +101,43 @@ fn quoted(word: &str) -> String {
     text
 }
 
-/// Which optimisations run.
+/// Selection of optimisations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Optimisation {
-    /// The passes.
+    /// Passes that run.
     pub passes: Passes,
     /// `true` if every input and every value is assumed to stay in the interval that its model declares. The hardware
-    /// then equals the model for such inputs only, which its header comment states.
+    /// then equals the model for such inputs only, and its header comment states this assumption.
     pub assume_intervals: bool,
-    /// Use of the slack in the pipelines of a state machine. `None`: registers are minimised with optimisation levels
-    /// above 0, and stay where they are with level 0 and named passes.
+    /// Use of the slack in the pipelines of a state machine. `None`: optimisation levels above 0 minimise registers;
+    /// level 0 and named passes do not move registers.
     pub retime: Option<Retime>,
 }
 
-/// When a sample is at the ports of hardware that takes one every [`Pipeline::interval`] clocks.
+/// Timing of a sample at the ports of time-multiplexed hardware, which accepts a sample every [`Pipeline::interval`]
+/// cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrival {
-    /// At the edge that accepts it: registers capture it.
+    /// Valid at the clock edge that accepts the sample: registers capture it.
     #[default]
     Captured,
-    /// From that edge until the next edge: the sender keeps the value stable, so that no register has to capture it.
+    /// Stable from that edge until the next accepting edge: the sender keeps the value, so that no register has to
+    /// capture it.
     Held,
-    /// Beat by beat, as a wrapper's stream has it.
+    /// Transferred in beats, as on the stream of a wrapper.
     Beats,
 }
 
-/// A choice of passes.
+/// Selection of passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Passes {
     /// The passes of a level: 0 none, 1 cheap passes that never worsen the result, 2 also passes that search.
     Level(u8),
-    /// These, by name and in this order.
+    /// The passes with these names, in this order.
     Named(Vec<String>),
 }
 
-/// The level of optimisation if the user requests none.
+/// Optimisation level if the user requests none.
 pub(super) const DEFAULT_LEVEL: u8 = 1;
 
 impl Default for Passes {
@@ -148,19 +149,19 @@ impl Default for Passes {
 /// Use of the slack in the pipelines of a state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retime {
-    /// Registers stay where the file has them.
+    /// Registers are not moved.
     No,
-    /// This.
+    /// The slack is used for this objective.
     For(Slack),
 }
 
-/// Where the registers of a program are.
+/// Placement of the pipeline registers of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pipeline {
-    /// Number of stages; `None`: the number that [`Pipeline::max_stage_delay`] or the clock requires, else
+    /// Number of stages. `None`: the number that [`Pipeline::max_stage_delay`] or the clock requires, else
     /// combinational.
     pub stages: Option<Stages>,
-    /// Most delay of a stage, in units of the delays.
+    /// Largest delay of a stage, in units of the delays.
     pub max_stage_delay: Option<f64>,
     /// `true` if inputs are registered too: one more cycle of latency.
     pub register_inputs: bool,
@@ -168,48 +169,48 @@ pub struct Pipeline {
     pub register_outputs: bool,
     /// Time after the clock edge at which inputs arrive, in units of the delays.
     pub input_delay: f64,
-    /// Time that is needed after the last stage's logic, in units of the delays.
+    /// Time that is required after the logic of the last stage, in units of the delays.
     pub output_delay: f64,
-    /// Quantity that is minimised for a given number of stages.
+    /// Objective for a given number of stages.
     pub objective: Objective,
     /// Effort of the search for fewer registers.
     pub effort: Effort,
-    /// Clocks between two samples, with hardware that is reused for each sample; `None` or 1: one sample every clock.
+    /// Initiation interval in cycles; hardware is time-multiplexed if it is above 1. `None` or 1: one sample per cycle.
     pub interval: Option<u32>,
     /// Engine of time-multiplexed hardware.
     pub engine: Engine,
-    /// When a sample is at the ports, where that is used again.
+    /// Timing of the inputs of time-multiplexed hardware.
     pub arrival: Arrival,
-    /// Resource budget of the hardware: the smallest interval whose estimate is within it is selected.
+    /// Resource budget of the hardware: the smallest interval whose estimate is within the budget is selected.
     pub budget: Option<Budget>,
-    /// Least share of the logic, in per cent, that shall share hardware.
+    /// Required minimum of the logic that shares hardware, in per cent.
     pub least_share: Option<f64>,
-    /// Most clocks from a sample to its result, where [`Pipeline::interval`] or [`Pipeline::budget`] is given.
+    /// Maximum latency in cycles, if [`Pipeline::interval`] or [`Pipeline::budget`] is given.
     pub max_latency: Option<u32>,
-    /// Intervals that shall be compared with it: hardware has one.
+    /// Further initiation intervals for a comparison; generated hardware has only one interval.
     pub compared: Vec<u32>,
 }
 
-/// Resource budget on a device, compared with the estimate.
+/// Resource budget on a device; the estimate must not exceed it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Look-up tables.
+    /// Maximum number of LUTs.
     pub luts: Option<u64>,
-    /// Flip-flops.
+    /// Maximum number of flip-flops.
     pub ffs: Option<u64>,
 }
 
-/// Engine of time-multiplexed hardware with an initiation interval above 1.
+/// Engine for time-multiplexed hardware with an initiation interval above 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// The one that is estimated to take fewer tables.
+    /// The engine with the smallest estimated number of LUTs.
     #[default]
     Auto,
     /// Equal parts of the program share functional units.
     Fold,
     /// Bit-serial arithmetic.
     Serial,
-    /// Equal parts of the program share hardware, and the rest is bit-serial where that is estimated to take fewer
+    /// Equal parts of the program share functional units, and other parts are bit-serial if the estimate then has fewer
     /// LUTs.
     Mixed,
 }
@@ -217,33 +218,34 @@ pub enum Engine {
 /// Number of pipeline stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stages {
-    /// This many; 0: combinational.
+    /// The given number; 0: combinational.
     Exactly(u32),
-    /// As many stages as the bound or the clock needs.
+    /// The smallest number that meets the bound or the clock.
     Fewest,
 }
 
-/// The clock that shall be met.
+/// Clock that the hardware must meet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clock {
-    /// The clock period in nanoseconds; with the delays of a device the period includes registers, else it is the time
+    /// Clock period in nanoseconds. With the delays of a device the period includes registers, otherwise it is the time
     /// of the logic alone.
     pub period: Option<f64>,
-    /// Nanoseconds per unit of delay, by default 1; the delays of a device are nanoseconds.
+    /// Nanoseconds per unit of delay, by default 1; delays of a device are in nanoseconds.
     pub delay_unit: Option<f64>,
-    /// By how many nanoseconds an edge may come too early: taken off the period.
+    /// Clock uncertainty in nanoseconds, subtracted from the period.
     pub uncertainty: f64,
     /// `true` if the period was given as a frequency.
     pub is_frequency: bool,
 }
 
 impl Clock {
-    /// Returns the place of a message about the period.
+    /// Returns the option that the period was given by, as the place of a message.
     pub(super) fn place(&self) -> Place {
         Place::Flag(if self.is_frequency { "--freq" } else { "--clock-period" }.into())
     }
 
-    /// Returns the text of the option that requests a shortest period: a frequency in MHz, else nanoseconds.
+    /// Returns the bound that a user may request for a shortest period, as text: a frequency in MHz, or a period in
+    /// nanoseconds.
     pub(super) fn bound(&self, period_ns: f64) -> String {
         match self.is_frequency {
             true => format!("{} MHz or less", four_digits_down(1e3 / period_ns)),
@@ -255,45 +257,44 @@ impl Clock {
 /// Target of the hardware: device, delay model and multiplier style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Target {
-    /// The device that the user named; the scheduler uses its delays.
+    /// Device that the user named; the scheduler uses its delays.
     pub device: Option<Device>,
-    /// The device if the user named none; `None`: no particular device.
+    /// Device if the user named none; `None`: no particular device.
     pub fallback: Option<Device>,
-    /// Origin of the delays for the scheduler; `None`: the device if the user names one or gives a period, both without
-    /// a unit of delay; else the latency fields.
+    /// Origin of the delays for the scheduler. `None`: the device if the user named one or gave a period, unless a unit
+    /// of delay is given; otherwise the latency fields.
     pub delays: Option<DelayModel>,
-    /// Where multiplications go.
+    /// Implementation of multiplications.
     pub products: Products,
 }
 
-/// Where the scheduler takes the time of an operation from.
+/// Origin of the delays of operations for the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayModel {
-    /// The model's latencies; of a model that has none, widths.
+    /// The latency fields of the model; widths if the model has no latencies.
     LatencyFields,
-    /// The tables and carry chains of the device, in nanoseconds.
+    /// The delays of the device's LUTs and carry chains, in nanoseconds.
     Device,
-    /// Widths, in levels of look-up tables.
+    /// Widths, in LUT levels.
     Width,
 }
 
-/// Where multiplications go.
+/// Implementation of multiplications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Products {
-    /// Where the synthesiser puts them.
+    /// The choice of the synthesiser.
     #[default]
     Auto,
-    /// Into logic, as rows of adders.
+    /// Logic, as rows of adders.
     Logic,
-    /// Into the DSPs of the device, wide ones split to their size, with attributes that request them.
+    /// DSPs of the device, requested by attributes. Wide multiplications are split to the size of a DSP.
     Blocks,
 }
 
 /// Name, ports, registers and wrapper of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleSpec {
-    /// The name of the top module, and whether a user has chosen the name: a default name is changed if it is not
-    /// legal.
+    /// Name of the top module. The name may be a default, which is changed if it is illegal.
     pub top: Top,
     /// Layout of the elements on ports.
     pub ports: Ports,
@@ -303,20 +304,20 @@ pub struct ModuleSpec {
     pub valid: bool,
     /// `true` if a clock enable stalls the whole pipeline.
     pub enable: bool,
-    /// The reset, if there is one.
+    /// The reset, if any.
     pub reset: Option<ResetOptions>,
-    /// Names that the source of a program has for elements and values: they become names of signals.
+    /// Names of elements and values in the source of a program, which become signal names.
     pub labels: Arc<Labels>,
-    /// Languages in which the module is written: a keyword of another language is a legal name.
+    /// Languages in which the module is generated: keywords of other languages are legal names.
     pub languages: Languages,
 }
 
-/// The name of the module.
+/// Name of the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Top {
-    /// This one; a name that cannot be kept is an error.
+    /// A name that the user chose; an illegal name is an error.
     Named(String),
-    /// The name of a file without folder and extension, made legal and different from every port.
+    /// A file name without folder and extension, which is made legal and different from every port.
     Like(String),
 }
 
@@ -333,18 +334,18 @@ impl Default for ModuleSpec {
 pub struct Text {
     /// Implementation of look-up tables.
     pub tables: LookupTables,
-    /// Attribute that allows (`true`) or forbids shift registers for chains of registers; `None`: the choice of
-    /// synthesis.
+    /// Attribute that allows (`true`) or forbids shift registers for chains of registers; `None`: the choice of the
+    /// synthesiser.
     pub shreg_extract: Option<bool>,
-    /// `true` if synthesis is instructed to keep every name, at the price of area.
+    /// `true` if the synthesiser is instructed to keep every name, at the cost of area.
     pub keep_names: bool,
     /// Division into modules.
     pub hierarchy: Hierarchy,
-    /// Nets above which each pipeline stage is a module of its own with [`Hierarchy::Auto`].
+    /// Number of nets above which [`Hierarchy::Auto`] creates a module for each pipeline stage.
     pub split_above: usize,
     /// `true` if SystemVerilog has assertions about ranges, valid flags and streams.
     pub assertions: bool,
-    /// Set if signals are named by the number of their operation, also where the source has names.
+    /// `true` if signals are named by the number of their operation, even if the source has names.
     pub index_names: bool,
 }
 
@@ -366,24 +367,25 @@ impl Default for Text {
 /// Implementation of look-up tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LookupTables {
-    /// The synthesiser's choice; with optimisations that search, BRAM where that is a smaller share of the device.
+    /// The choice of the synthesiser. With optimisations that search: BRAM if it takes a smaller fraction of the
+    /// device.
     #[default]
     Auto,
     /// Logic.
     Logic,
-    /// BRAM, where a register follows the table.
+    /// BRAM, if a register follows the look-up table.
     Block,
-    /// Logic, decomposed by a search into functions that fill one LUT of the device each.
+    /// Logic, decomposed by a search into functions of one LUT each.
     Pieces,
 }
 
-/// Returns the note that a name of the source is not that of the RTL.
+/// Returns the note that a name in the RTL differs from the name in the source.
 pub(super) fn renamed(message: String, help: &str) -> Diagnostic {
     Diagnostic::note("N0601", Place::Whole, message).with_help(help)
 }
 
 impl Spec {
-    /// Returns the name of the top module: of the wrapper, if there is one.
+    /// Returns the name of the top module, which is the wrapper if there is one.
     pub fn top(&self) -> String {
         match &self.module.top {
             Top::Named(top) => top.clone(),
@@ -395,7 +397,7 @@ impl Spec {
         }
     }
 
-    /// Returns a note if the module has another name than the one that its name was derived from.
+    /// Returns a note if the module's name differs from the name that it was derived from.
     pub(super) fn renamed(&self, top: &str) -> Option<Diagnostic> {
         let Top::Like(stem) = &self.module.top else { return None };
         if top == stem {
@@ -406,8 +408,7 @@ impl Spec {
         Some(renamed(format!("the module is called {top}: `{stem}` {why}"), "--top names the module"))
     }
 
-    /// Returns the errors of options that contradict each other, have no effect in a program, or contain names that
-    /// cannot be kept.
+    /// Returns the errors of options that contradict each other, have no effect in a program, or contain illegal names.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
         let mut problem = |code, flag: &str, message: &str, help: &str| {
@@ -446,7 +447,7 @@ impl Spec {
         problems
     }
 
-    /// Checks that the names of the module `top` and of its ports can be kept.
+    /// Checks that the names of the module `top` and of its ports are legal.
     fn check_names(&self, top: &str) -> Result<(), Vec<Diagnostic>> {
         match &self.wrapper {
             Some(wrapper) => wrapper.names.check(top, self.module.languages),
@@ -454,7 +455,7 @@ impl Spec {
         }
     }
 
-    /// Rejects an assumption of intervals together with an option or command that covers every input.
+    /// Rejects the assumption of input intervals together with an option or command that covers every input.
     ///
     /// # Errors
     /// `E0303` if intervals are assumed.
@@ -468,14 +469,14 @@ impl Spec {
         Err(Diagnostic::error("E0303", place, message).with_help("leave one of the two out").into())
     }
 
-    /// Returns the options of the netlist of a program, where the whole module is called `top`: with a wrapper, the
-    /// options of the core.
+    /// Returns the netlist options of a program whose top module is called `top`. With a wrapper, they are the options
+    /// of its core.
     pub(super) fn core(&self, top: &str) -> netlist::Options {
         let options = match &self.wrapper {
             None => self.module.options(top),
             Some(wrapper) => netlist::Options {
                 top: format!("{top}_core"),
-                // A pipeline that receives a sample beat by beat stalls while a beat is missing.
+                // A pipeline that receives a sample in several beats stalls while a beat is missing.
                 enable: wrapper.flow == Flow::Stall
                     || (self.is_time_multiplexed() && self.pipeline.arrival == Arrival::Beats),
                 ..netlist::Options::default()
@@ -484,7 +485,7 @@ impl Spec {
         netlist::Options { fabric: self.fabric(), labels: self.labels(), ..options }
     }
 
-    /// Returns the names that signals and elements have from the source.
+    /// Returns the names of signals and elements in the source.
     pub(super) fn labels(&self) -> Arc<Labels> {
         match self.text.index_names {
             true => {
@@ -511,7 +512,7 @@ impl ModuleSpec {
         }
     }
 
-    /// Returns the options of the ports that a wrapper determines itself.
+    /// Returns the given port options that a wrapper determines itself.
     fn determined_by_wrapper(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             ("--valid", self.valid),

@@ -1,4 +1,4 @@
-//! The programs between a model and its text, told to the prover ([`alir_prove::steps`]), which trusts nothing of it.
+//! Intermediate programs between a model and its RTL, as untrusted hints for the prover ([`alir_prove::steps`]).
 
 use super::reuse::{BIT_BY_BIT, without_left_out};
 use super::spec::{DEFAULT_LEVEL, Spec};
@@ -12,7 +12,7 @@ use alir_opt::passes::{self, Trust};
 use alir_prove::steps::Steps;
 use rustc_hash::FxHashMap;
 
-/// The programs that these passes make, one after another: each that differs from the one before.
+/// Returns the programs after each of these passes; a pass that changes nothing is skipped.
 pub(super) fn pass_steps(model: &Model, names: &[&str]) -> Steps {
     let mut programs: Vec<Model> = Vec::new();
     for pass in names.iter().filter_map(|name| passes::find(name)) {
@@ -25,7 +25,7 @@ pub(super) fn pass_steps(model: &Model, names: &[&str]) -> Steps {
     with_names(programs)
 }
 
-/// The programs and the last one's with every sum as sums of two.
+/// Returns these programs and, if it differs, the last one with every sum split into sums of two.
 pub(super) fn with_sums_of_two(model: &Model, mut programs: Vec<Model>) -> Steps {
     let before = programs.last().unwrap_or(model);
     let split = sums_of_two(before);
@@ -35,7 +35,7 @@ pub(super) fn with_sums_of_two(model: &Model, mut programs: Vec<Model>) -> Steps
     with_names(programs)
 }
 
-/// Steps over these programs, with the names of signals in the RTL of the last one.
+/// Returns the hints of these programs, with the signal names of the last one in the RTL.
 pub(super) fn with_names(programs: Vec<Model>) -> Steps {
     let stems = programs.last().map(netlist::stems).unwrap_or_default();
     Steps { programs, names: stems.into_iter().zip(0..).collect(), ..Steps::default() }
@@ -44,26 +44,26 @@ pub(super) fn with_names(programs: Vec<Model>) -> Steps {
 /// Witness of generated RTL for a prover: an untrusted hint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
-    /// The programs that the optimisations made, one after another; none if they changed nothing.
+    /// Programs after each optimisation; empty if the optimisations changed nothing.
     pub programs: Vec<Model>,
-    /// Default name or name prefix of the signals of each value of the last program (or of the model, if there is
-    /// none), which applies where nothing has a name of its own.
+    /// Default name or name prefix of the signals of each value of the last program (of the model if `programs` is
+    /// empty). It applies if nothing has a name of its own.
     pub names: Vec<String>,
-    /// Signals of the RTL that carry a value of that program, or an intermediate result of it.
+    /// Signals of the RTL that carry a value of the last program, or an intermediate result of one of its operations.
     pub signals: Vec<SignalOrigin>,
 }
 
-/// Which value a signal belongs to.
+/// Value that a signal belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignalOrigin {
-    /// Its name in the RTL.
+    /// Name of the signal in the RTL.
     pub signal: String,
-    /// The operation.
+    /// Index of the operation.
     pub operation: u32,
-    /// Suffix of its name after that of the operation: `_s2` for a register at the end of the second stage, `_a` for a
-    /// part of the operation.
+    /// Suffix of the signal's name after the name of the operation: `_s2` for a register at the end of the second
+    /// stage, `_a` for a part of the operation.
     pub part: String,
-    /// The remark for readers, which says how the value is computed, its type, and which bits of it the signal has.
+    /// Remark for readers: how the value is computed, its type, and which of its bits the signal has.
     pub shows: String,
 }
 
@@ -71,7 +71,7 @@ impl Hardware<'_> {
     /// Returns the witness of the RTL.
     ///
     /// # Errors
-    /// If the initiation interval is not 1; if the hardware is not correct for every input.
+    /// If the hardware is a state machine or has an initiation interval above 1; if it assumes input intervals.
     pub fn witness(&self) -> Result<Witness, Error> {
         let Some(scheduled) = self.scheduled() else {
             let message = "--witness is for a program that takes a sample every clock";
@@ -105,9 +105,9 @@ impl Hardware<'_> {
     }
 }
 
-/// Returns a function that builds the intermediate programs between a model and generated RTL, guessed from its header
-/// comment: the command states which passes ran, another line how many operations they left. `None` if the header does
-/// not state that. The function takes time; it returns `None` if the header is that of another program.
+/// Returns a function that recovers the intermediate programs between a model and generated RTL from the header
+/// comment: the command states which passes ran, another line states the number of operations. Returns `None` if the
+/// header lacks this information. The function takes time; it returns `None` if the header belongs to another program.
 pub fn recover_passes<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn() -> Option<Steps> + use<'a>> {
     let operations = head.iter().find_map(|line| {
         let (count, rest) = line.split_once(": ")?.1.split_once(' ')?;
@@ -161,21 +161,21 @@ pub fn recover_passes<'a>(model: &'a Model, head: &'a [String]) -> Option<impl F
     })
 }
 
-/// Returns `true` if the header comment of an RTL file marks it as bit-serial: then its gates are those of the program,
-/// and affine forms of whole values do not apply.
+/// Returns `true` if the header comment of an RTL file marks the RTL as bit-serial. The gates of such RTL are those of
+/// the program, and affine forms of whole values do not apply.
 pub fn is_bit_serial(head: &[String]) -> bool {
     head.iter().any(|line| line.trim_end().ends_with(&format!(", {BIT_BY_BIT}")))
 }
 
-/// Returns the words of the command in the header comment of an RTL file, on one line or on several.
+/// Returns the words of the command in the header comment of an RTL file; the command may span several lines.
 fn command_in_head(head: &[String]) -> Vec<&str> {
     let lines = head.iter().map(|line| line.trim().strip_prefix("command: "));
     let lines = lines.skip_while(Option::is_none).map_while(|line| line);
     lines.flat_map(str::split_ascii_whitespace).collect()
 }
 
-/// Returns the specification that the command in the header comment of an RTL file requests: an untrusted hint. `None`
-/// if the header has no command.
+/// Returns the [`Spec`] that the command in the header comment of an RTL file requests: an untrusted hint. Returns
+/// `None` if the header has no command.
 pub fn spec_from_header(head: &[String]) -> Option<Spec> {
     let words = command_in_head(head);
     (!words.is_empty()).then(|| HardwareOptions::from_words(words.into_iter().skip(1)).spec("model"))

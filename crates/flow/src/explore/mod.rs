@@ -1,8 +1,8 @@
-//! Many variants of hardware as one workflow: what is to be made ([`Exploration`]), the folder that Snakemake takes
-//! ([`Exploration::files`]), and what came of it ([`results`]).
+//! Exploration of many hardware variants as one workflow: the description ([`Exploration`]), the folder for Snakemake
+//! ([`Exploration::files`]), and the results ([`results`]).
 //!
-//! The folder is complete in itself: models lie in it and nothing names the machine it was made on, so that it can be
-//! moved to a cluster. Starting Snakemake is left to the caller.
+//! The folder is self-contained: it includes the models and does not depend on the computer on which it was generated,
+//! so that it can be moved to a cluster. The caller starts Snakemake.
 
 pub mod results;
 
@@ -12,78 +12,79 @@ use serde_json::{Map, Value, json};
 
 /// Snakemake workflow.
 const SNAKEFILE: &str = include_str!("../../../../templates/explore/Snakefile");
-/// Settings that `snakemake` takes by itself: a failed variant stops nothing else, and half-written results are made
+/// Default settings for `snakemake`: a failed variant does not stop the others, and incomplete results are generated
 /// again.
 const PROFILE: &str = "keep-going: true\nrerun-incomplete: true\n";
 
-/// Something that variants differ in.
+/// An option in which variants differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariedOption {
-    /// The option of `project`, such as `--pipeline`.
+    /// Option of `project`, such as `--pipeline`.
     pub flag: &'static str,
-    /// Its name as a column.
+    /// Column name of the option.
     pub name: &'static str,
-    /// Prefix of a value within the name of a variant.
+    /// Prefix of a value in the name of a variant.
     pub prefix: &'static str,
-    /// Value of `project` without the flag, which is not passed: other options may conflict with the flag.
+    /// Value of `project` without the flag. The flag is not passed for this value, as other options may conflict with
+    /// it.
     pub default: Option<&'static str>,
-    /// The values, as they are typed.
+    /// Values, as on the command line.
     pub values: Vec<String>,
 }
 
 /// A model that is explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExploredModel {
-    /// Its name: letters, digits and `_`.
+    /// Name of the model: letters, digits and `_`.
     pub name: String,
-    /// Extension of its file's name, with the dot.
+    /// File name extension of the model, with the dot.
     pub ending: String,
-    /// The file.
+    /// Contents of the file.
     pub bytes: Vec<u8>,
 }
 
 impl ExploredModel {
-    /// Where it lies in the folder.
+    /// Returns the path of the model in the folder.
     fn path(&self) -> String {
         format!("models/{}{}", self.name, self.ending)
     }
 }
 
-/// All that is to be made.
+/// Description of an exploration.
 #[derive(Clone, Debug)]
 pub struct Exploration {
     /// The models.
     pub sources: Vec<ExploredModel>,
     /// Options in which the variants of each model differ.
     pub axes: Vec<VariedOption>,
-    /// Options of `project` that all share.
+    /// Options of `project` that all variants share.
     pub options: Vec<String>,
-    /// The flow that synthesises, if any.
+    /// Flow that synthesises, if any.
     pub flow: Option<&'static str>,
-    /// Version and checksum of the program: another one makes everything again.
+    /// Version and checksum of this program; if they change, all results are generated again.
     pub program: String,
 }
 
-/// One piece of hardware.
+/// A variant of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant<'p> {
-    /// Its name, which is that of its folder.
+    /// Name of the variant and of its folder.
     pub name: String,
-    /// Its model.
+    /// Model of the variant.
     pub source: &'p ExploredModel,
-    /// Its value on each axis, in their order.
+    /// Value of the variant on each axis, in the order of the axes.
     pub values: Vec<&'p str>,
 }
 
 impl Exploration {
-    /// Every combination, model after model; the last axis changes fastest.
+    /// Returns every combination, ordered by model; the last axis changes fastest.
     pub fn variants(&self) -> Vec<Variant<'_>> {
         let mut all = Vec::new();
         for source in &self.sources {
             all.push(Variant { name: source.name.clone(), source, values: Vec::new() });
         }
         for axis in &self.axes {
-            // Numbers of equal length sort by name as they sort by value.
+            // Zero-padded numbers of equal length have the same order by name as by value.
             let digits = axis.values.iter().map(String::len).max().unwrap_or(0);
             let padded = |value: &str| match value.bytes().all(|b| b.is_ascii_digit()) {
                 true => format!("{value:0>digits$}"),
@@ -103,14 +104,14 @@ impl Exploration {
         all
     }
 
-    /// The options of `project` that make a variant.
+    /// Returns the options of `project` for a variant.
     pub fn words(&self, variant: &Variant<'_>) -> Vec<String> {
         let given = self.axes.iter().zip(&variant.values).filter(|(axis, value)| axis.default != Some(*value));
         let own = given.map(|(axis, value)| format!("{}={value}", axis.flag));
         own.chain([format!("--flow={}", self.flow.unwrap_or("plain"))]).chain(self.options.iter().cloned()).collect()
     }
 
-    /// The folder: `plan.json`, the workflow, its settings, the models.
+    /// Returns the files of the folder: `plan.json`, the workflow, its settings, the models.
     pub fn files(&self) -> FileSet {
         let mut files = FileSet::default();
         let described = self.variants().into_iter().map(|variant| {
@@ -120,7 +121,7 @@ impl Exploration {
             let options = self.words(&variant);
             let facts = json!({
                 "model": path, "axes": axes, "options": options,
-                // The same file may have other contents later.
+                // The checksum detects a file of the same name with other contents.
                 "sha256": alir_formats::sha256(&variant.source.bytes),
             });
             (variant.name, facts)
@@ -138,12 +139,12 @@ impl Exploration {
     }
 }
 
-/// A value of an axis as JSON.
+/// Returns a value of an axis as JSON.
 fn number_or_word(text: &str) -> Value {
     text.parse::<u64>().map_or_else(|_| Value::from(text), Value::from)
 }
 
-/// A name of letters, digits and `_` that none of `taken` has.
+/// Returns a name of letters, digits and `_` that differs from the names in `taken`.
 pub fn name_of(stem: &str, taken: &[ExploredModel]) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let base: String = stem.chars().map(plain).take(60).collect();

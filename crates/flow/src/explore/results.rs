@@ -1,4 +1,4 @@
-//! Results of the variants, gathered from their folders as rows of one table.
+//! Results of the variants, collected from their folders as rows of one table.
 
 use crate::report::{self, Stage};
 use alir_core::diag::{four_digits, four_digits_up};
@@ -17,29 +17,29 @@ pub enum Status {
     Done,
     /// A step failed.
     Failed,
-    /// Not all steps have run.
+    /// Not all steps have run yet.
     Open,
 }
 
-/// A variant and what is known of it.
+/// A variant with its results so far.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// Its name.
+    /// Name of the variant.
     pub variant: String,
-    /// Its model's file.
+    /// File name of the model, without folder.
     pub model: String,
-    /// Its value on each axis.
+    /// Value of the variant on each axis.
     #[serde(flatten)]
     pub axes: Map<String, Value>,
     /// Progress of the variant.
     pub status: Status,
-    /// Why it did not come further.
+    /// Reason that the variant failed.
     pub reason: Option<String>,
-    /// `proved`, or `unknown` where the search ended first.
+    /// `proved`, or `unknown` if the proof reached its limits.
     pub proof: Option<String>,
-    /// Clocks from input to result.
+    /// Latency in cycles.
     pub latency: Option<u64>,
-    /// Critical stage delay, in the units of the delays; of a device with registers.
+    /// Critical stage delay, in the units of the delays; with registers if the delays are those of a device.
     pub stage_delay: Option<f64>,
     /// Unit of `stage_delay`.
     #[serde(skip)]
@@ -50,37 +50,38 @@ pub struct Row {
     pub estimated_luts: Option<f64>,
     /// Estimated flip-flops.
     pub estimated_registers: Option<f64>,
-    /// Estimated clock.
+    /// Estimated clock frequency in MHz.
     pub estimated_mhz: Option<f64>,
-    /// Look-up tables by the tool.
+    /// Look-up tables, from the report of the tool.
     pub luts: Option<f64>,
-    /// Flip-flops by the tool.
+    /// Flip-flops, from the report of the tool.
     pub registers: Option<f64>,
-    /// DSPs, by the tool if it ran.
+    /// DSPs, from the report of the tool if it ran, otherwise estimated.
     pub dsps: Option<f64>,
-    /// Memory blocks, likewise.
+    /// BRAMs, from the report of the tool if it ran, otherwise estimated.
     pub brams: Option<f64>,
-    /// The tool's clock.
+    /// Clock frequency in MHz, from the report of the tool.
     pub fmax_mhz: Option<f64>,
-    /// Time from input to result at the best clock that is known.
+    /// Latency in nanoseconds at the best known clock frequency.
     pub latency_ns: Option<f64>,
-    /// `true` if no other variant of the model is as fast with fewer LUTs and flip-flops.
+    /// `true` if no other variant of the model is at least as good in speed and area and better in one of them.
     pub best: bool,
 }
 
 impl Row {
-    /// The clock: the tool's where it ran, else the estimate. A tool that found no path between registers names none.
+    /// Returns the clock frequency in MHz: that of the tool if it ran, else the estimate. A tool that found no path
+    /// between registers reports none.
     pub fn clock(&self) -> Option<f64> {
         if self.luts.is_some() { self.fmax_mhz } else { self.estimated_mhz }
     }
 
-    /// Look-up tables and flip-flops together, of the tool or of the estimate.
+    /// Returns the sum of look-up tables and flip-flops, from the tool or from the estimate.
     pub fn area(&self) -> Option<f64> {
         let by_tool = self.luts.zip(self.registers);
         by_tool.or(self.estimated_luts.zip(self.estimated_registers)).map(|(luts, registers)| luts + registers)
     }
 
-    /// Speed and area, if the variant may be used.
+    /// Returns clock frequency and area; `None` if a figure is missing or the variant is not done.
     pub fn point(&self) -> Option<(f64, f64)> {
         (self.status == Status::Done).then(|| self.clock().zip(self.area())).flatten()
     }
@@ -126,7 +127,7 @@ impl Row {
     }
 }
 
-/// Formats of figures in a table: of times in nanoseconds, and of others.
+/// Formats of figures in a table: the first for times in nanoseconds, the second for other figures.
 type Figures = (fn(f64) -> String, fn(f64) -> String);
 
 /// Figures with three decimals, for programs.
@@ -135,12 +136,12 @@ const THREE_DECIMALS: Figures = (|n| format!("{n:.3}"), |n| format!("{n:.3}"));
 /// Figures with at most four significant digits, for people.
 const FOUR_DIGITS: Figures = (four_digits_up, four_digits);
 
-/// Everything that was found.
+/// Results of an exploration.
 #[derive(Clone, Debug, Serialize)]
 pub struct Results {
-    /// The flow that synthesises, if any.
+    /// Flow that synthesises, if any.
     pub flow: Option<String>,
-    /// The axes' names, in their order.
+    /// Names of the axes, in their order.
     pub axes: Vec<String>,
     /// A row for each variant, in the order of their names.
     pub variants: Vec<Row>,
@@ -167,7 +168,7 @@ const COLUMNS: [&str; 16] = [
 ];
 
 impl Results {
-    /// The names of all columns.
+    /// Returns the names of all columns.
     fn names(&self) -> Vec<&str> {
         let axes = self.axes.iter().map(String::as_str);
         ["variant", "model"].into_iter().chain(axes).chain(COLUMNS).collect()
@@ -177,7 +178,7 @@ impl Results {
         self.variants.iter().map(move |row| row.cells(&self.axes, figures))
     }
 
-    /// For spreadsheets (RFC 4180).
+    /// Returns the results as CSV for spreadsheets (RFC 4180).
     pub fn csv(&self) -> String {
         let quoted = |cell: String| match cell.contains(['"', ',', '\n', '\r']) {
             true => format!("\"{}\"", cell.replace('"', "\"\"")),
@@ -191,7 +192,7 @@ impl Results {
         text
     }
 
-    /// For people: columns of which something is known, under one another.
+    /// Returns the results as a text table with aligned columns, without empty columns.
     pub fn text(&self) -> String {
         let names = self.names();
         let rows: Vec<Vec<String>> = self.rows(FOUR_DIGITS).collect();
@@ -208,7 +209,7 @@ impl Results {
         text
     }
 
-    /// As one page: the picture, the table. `escaped` makes text of XML.
+    /// Returns the results as an HTML page with the picture and the table. `escaped` escapes text for XML.
     pub fn page(&self, picture: &str, escaped: impl Fn(&str) -> String) -> String {
         let head: String = self.names().iter().map(|name| format!("<th>{}</th>", escaped(name))).collect();
         let mut body = String::new();
@@ -234,10 +235,10 @@ impl Results {
     }
 }
 
-/// Gathers what lies below the folder of a plan.
+/// Collects the results below the folder of a plan.
 ///
 /// # Errors
-/// If `plan.json` cannot be read, or is none.
+/// If `plan.json` cannot be read or is invalid.
 pub fn gather(folder: &Path) -> io::Result<Results> {
     let plan = std::fs::read_to_string(folder.join("plan.json"))?;
     let plan: Value = serde_json::from_str(&plan).map_err(io::Error::other)?;
@@ -252,7 +253,7 @@ pub fn gather(folder: &Path) -> io::Result<Results> {
     Ok(Results { flow, axes, variants })
 }
 
-/// A variant's row.
+/// Returns the row of a variant.
 fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
     let own = folder.join("variants").join(name);
     let json = |file: &str| -> Value {
@@ -262,7 +263,7 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
     let steps = [("generate", "project/metadata.json"), ("prove", "proof.json"), ("synthesise", "synthesised")];
     let steps = &steps[..if synthesises { 3 } else { 2 }];
     let missing = || steps.iter().filter(|(_, result)| !own.join(result).is_file()).map(|(step, _)| *step);
-    // A step that failed has no result, and a log that says so; any other has not run to its end.
+    // A failed step has no result, and its log ends with an exit status. Other steps without a result are not finished.
     let failed = missing().find_map(|step| Some((step, said(&own.join(format!("{step}.log")))?)));
     let status = match (&failed, missing().next()) {
         (Some(_), _) => Status::Failed,
@@ -279,7 +280,7 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
         let routed = reports.iter().filter(|r| r.state == Some(Stage::Routed)).find_map(get);
         routed.or_else(|| reports.iter().find_map(get))
     };
-    // nextpnr's flip-flops include those that the flow puts around the block; yosys counted the block alone.
+    // The flip-flops of nextpnr include those that the flow places around the block; yosys counted the block alone.
     let alone = || reports.iter().filter(|r| r.tool == "yosys").find_map(|r| r.registers);
     let estimate = &facts["estimate"];
     let longest = facts["stages"]
@@ -314,19 +315,19 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
     row
 }
 
-/// Returns the clock at which every path meets timing: a tool's own figure may cover only paths between registers,
-/// while its worst slack also covers those from and to ports.
+/// Returns the clock frequency at which every path meets timing. A tool's own figure may cover only paths between
+/// registers, while its worst slack also covers paths from and to ports.
 fn every_path(row: &report::BuildRow) -> Option<f64> {
     let by_slack = row.period_ns.zip(row.slack_ns).map(|(period, slack)| period - slack).filter(|ns| *ns > 0.0);
     let clocks = row.fmax_mhz.into_iter().chain(by_slack.map(|ns| 1000.0 / ns));
     clocks.min_by(f64::total_cmp)
 }
 
-/// Characters of a reason at most.
+/// Maximum number of characters of a reason.
 const LONGEST_REASON: usize = 200;
 
-/// Returns the error in a log; `None` where there is no log, or where it does not end with an exit status: the step was
-/// interrupted then, and will run again.
+/// Returns the error in a log. Returns `None` if there is no log, or if the log does not end with an exit status: then
+/// the step was interrupted and will run again.
 fn said(log: &Path) -> Option<String> {
     let text = String::from_utf8_lossy(&std::fs::read(log).ok()?).into_owned();
     let (text, status) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
@@ -342,7 +343,7 @@ fn said(log: &Path) -> Option<String> {
     Some(line.chars().filter(|c| !c.is_control()).take(LONGEST_REASON).collect())
 }
 
-/// Marks, of each model, what no other variant beats in speed or area without losing in the other.
+/// Marks the variants of each model that are on the Pareto front of speed and area.
 fn mark_best(rows: &mut [Row]) {
     let models: BTreeSet<String> = rows.iter().map(|row| row.model.clone()).collect();
     for model in models {
@@ -352,7 +353,7 @@ fn mark_best(rows: &mut [Row]) {
     }
 }
 
-/// The results as content of a JSON document.
+/// Returns the results as content of a JSON document.
 pub fn content(results: &Results) -> Value {
     json!(results)
 }
@@ -412,7 +413,7 @@ mod tests {
         assert_eq!(of("mute").reason.as_deref(), Some("generate: exit status 7"));
         assert_eq!((of("open").status, &of("open").reason), (Status::Open, &None));
         assert_eq!((of("done").stage_delay, of("done").latency_ns), (Some(2.5), Some(20.5)));
-        // Smaller, faster, and beaten in both.
+        // The variants are smaller, faster, and worse in both.
         assert_eq!([of("done").best, of("fast").best, of("slow").best, of("open").best], [true, true, false, false]);
         assert_eq!(results.csv().lines().count(), 8);
         assert!(results.csv().starts_with("variant,model,pipeline,status,"));
@@ -422,7 +423,7 @@ mod tests {
     #[test]
     fn what_a_tool_says_goes_before_the_estimate() {
         let stat = r#"{"creator":"Yosys 0.23","design":{"num_cells_by_type":{"LUT4":7,"TRELLIS_FF":5}}}"#;
-        // Flip-flops around the block are nextpnr's, not the block's.
+        // nextpnr counts the flip-flops around the block, which do not belong to the block.
         let route = r#"{"fmax":{"clk":{"achieved":80.0,"constraint":100.0}},
                         "utilization":{"TRELLIS_COMB":{"used":8},"TRELLIS_FF":{"used":21}}}"#;
         let found = folder(
@@ -450,7 +451,7 @@ mod tests {
             fmax_mhz,
             ..report::BuildRow::default()
         };
-        // Quartus' figure is of paths between registers, its worst slack of all.
+        // The figure of Quartus covers paths between registers, its worst slack covers all paths.
         assert_eq!(every_path(&row(Some(500.0), Some(1.0))), Some(250.0));
         assert_eq!(every_path(&row(Some(200.0), Some(1.0))), Some(200.0));
         assert_eq!(every_path(&row(None, Some(3.0))), Some(500.0));

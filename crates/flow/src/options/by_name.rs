@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OptionValue {
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
     /// An integer.
     Integer(i64),
@@ -47,16 +47,16 @@ impl fmt::Display for OptionValue {
 /// Reason that an option cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionFault {
-    /// No option has this name; the nearest one, if there is any.
+    /// No option has this name; with the nearest name, if any.
     Unknown(Option<&'static str>),
     /// The value is invalid.
     Value(Diagnostic),
 }
 
-/// Returns the result of `set`, or that of `next` if no option has the name.
+/// Returns the result of `set`, or the result of `next` if `set` reports an unknown name.
 ///
 /// # Errors
-/// The fault of the last of them.
+/// The fault of the last call.
 pub fn or_next(
     set: Result<(), OptionFault>,
     next: impl FnOnce() -> Result<(), OptionFault>,
@@ -101,7 +101,7 @@ macro_rules! store {
     };
 }
 
-/// Stores the name of a port, by an option of version 0.2.
+/// Stores the name of a port that an option of version 0.2 sets.
 macro_rules! port_name {
     ($role:ident) => {
         |options, value| {
@@ -216,7 +216,7 @@ const DELAY_MODELS: &[(&str, DelayModel)] =
 const PORTS: &[(&str, Ports)] = &[("packed", Ports::Packed), ("split", Ports::Split)];
 const RESETS: &[(&str, ResetKind)] =
     &[("none", ResetKind::None), ("sync", ResetKind::Sync), ("async", ResetKind::Async)];
-/// Levels; the value is `true` for an active-low reset.
+/// Reset polarities; the value is `true` for an active-low reset.
 pub(crate) const POLARITIES: &[(&str, bool)] = &[("high", false), ("low", true)];
 pub(crate) const PORT_STYLES: &[(&str, PortStyle)] =
     &[("alkaid", PortStyle::Alkaid), ("plain", PortStyle::Plain), ("ap", PortStyle::Ap)];
@@ -372,7 +372,7 @@ pub fn stages(text: &str) -> Result<Stages, String> {
     }
 }
 
-/// Parses initiation intervals: numbers of clocks with commas, or `auto`, which is an empty list.
+/// Parses initiation intervals: numbers of cycles separated by commas, or `auto`, which gives an empty list.
 ///
 /// # Errors
 /// Returns the expected form.
@@ -417,7 +417,7 @@ pub fn frequency(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A number and its unit in lower case.
+/// Returns a number and its unit in lower case; `None` for other text.
 fn quantity(text: &str) -> Option<(f64, &'static str)> {
     const UNITS: [&str; 5] = ["ns", "ps", "us", "mhz", "ghz"];
     let lower = text.trim().to_ascii_lowercase();
@@ -426,8 +426,8 @@ fn quantity(text: &str) -> Option<(f64, &'static str)> {
     Some((number, unit))
 }
 
-/// Returns the name that a mistyped word probably stands for: it differs in few letters, or the word is the beginning
-/// of exactly one name.
+/// Returns the name that a mistyped word probably means: the word differs from it in few letters, or is a prefix of
+/// this name only.
 pub fn near<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
     let word = word.to_ascii_lowercase();
     let allowed = if word.len() < 4 { 1 } else { 2 };

@@ -1,28 +1,28 @@
-//! Options of a description of a design, with its options of the hardware.
+//! Options of a design's description, including those of the hardware.
 
 use super::by_name::{flag_value, invalid, path};
 use super::{HardwareOptions, OptionFault, OptionValue, StageCounts};
 use alir_core::diag::{Diagnostic, Place};
 use std::path::PathBuf;
 
-/// Contents of a description, and the hardware that it is about.
+/// Options of a description, and of the hardware that it describes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DescriptionOptions {
     /// Options of the hardware.
     pub hardware: HardwareOptions,
     /// Numbers of stages that are compared.
     pub sweep: Option<StageCounts>,
-    /// File of the chart of the comparison.
+    /// SVG file with the chart of the comparison.
     pub svg: Option<PathBuf>,
-    /// `true` if the Verilog of each number of stages is proved.
+    /// `true` if the Verilog for each number of stages is proved.
     pub prove: bool,
 }
 
-/// Largest number of stages of a comparison without a value.
+/// Largest number of stages that `--sweep` compares by default.
 const USUAL: &str = "12";
 
 impl DescriptionOptions {
-    /// Names of the options, apart from those of the hardware.
+    /// Names of the options, except those of the hardware.
     pub const NAMES: &'static [&'static str] = &["sweep", "svg"];
 
     /// Sets an option by its name. The value `false` leaves an option as it is.
@@ -61,11 +61,11 @@ impl DescriptionOptions {
     }
 }
 
-/// Numbers of stages: `true`, the last of a range from one, or a list.
+/// Parses numbers of stages: `true`, the last number of a range from one, or a list.
 fn sweep(value: &OptionValue) -> Result<StageCounts, String> {
     match value {
         OptionValue::Flag(_) => StageCounts::parse_up_to(USUAL),
-        // A list of one is no range.
+        // A list with a single number is not a range.
         OptionValue::List(one) if one.len() == 1 => StageCounts::parse_up_to(&format!("{value}..{value}")),
         _ => StageCounts::parse_up_to(&value.to_string()),
     }

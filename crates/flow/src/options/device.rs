@@ -4,7 +4,7 @@ use super::by_name::near;
 use crate::project;
 use alir_hw::device::Device;
 
-/// Name of a device: of a family, or a part number.
+/// Name of a device: a family or a part number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedDevice {
     /// The name.
@@ -12,10 +12,10 @@ pub struct NamedDevice {
 }
 
 impl NamedDevice {
-    /// Returns a device that is known.
+    /// Returns the known device of this name.
     ///
     /// # Errors
-    /// Returns a message with the nearest name.
+    /// A message with the nearest name.
     pub fn parse(text: &str) -> Result<NamedDevice, String> {
         let named = NamedDevice { text: text.to_owned() };
         if named.figures().is_some() {
@@ -30,7 +30,8 @@ impl NamedDevice {
         Err(format!("no such device; {guess}known are {}, and part numbers (`alir2hdl devices`)", names.join(", ")))
     }
 
-    /// Returns the devices that a word which is none probably means: those of a family or a board.
+    /// Returns a help text for a word that is not a device but probably names a family or a board; `None` for other
+    /// words.
     pub fn meant(text: &str) -> Option<String> {
         if let Some(board) = project::BOARDS.iter().find(|board| board.name.eq_ignore_ascii_case(text)) {
             return Some(format!("{} is a board (project --board); its device is {}", board.name, board.part));
@@ -39,17 +40,17 @@ impl NamedDevice {
         (!parts.is_empty()).then(|| format!("part numbers of {text} begin with {}", parts.join(", ")))
     }
 
-    /// Returns `true` if it names a family rather than a part.
+    /// Returns `true` if the name is that of a family rather than a part.
     pub fn is_family(&self) -> bool {
         Device::by_name(&self.text).is_some()
     }
 
-    /// The device whose figures stand for it; `None` if it is not known.
+    /// Returns the device model whose delays and resources are used; `None` for an unknown name.
     pub fn figures(&self) -> Option<Device> {
         Device::by_name(&self.text).or_else(|| project::find(&self.text).ok().map(|part| part.figures()))
     }
 
-    /// The part number, of a family a usual part of it; `None` if it has none that a flow supports.
+    /// Returns the part number, which is a usual part for a family; `None` if no flow supports a part of the family.
     pub fn part(&self) -> Option<&str> {
         match Device::by_name(&self.text) {
             Some(device) => usual_part(device),
@@ -57,13 +58,13 @@ impl NamedDevice {
         }
     }
 
-    /// The device whose figures are used: the first.
+    /// Returns the device model of the first known name.
     pub fn first_figures(devices: &[NamedDevice]) -> Option<Device> {
         devices.iter().find_map(NamedDevice::figures)
     }
 }
 
-/// A part that stands for a family in scripts of the vendor's tools.
+/// Returns the part that represents a family in scripts of the vendor's tools.
 fn usual_part(device: Device) -> Option<&'static str> {
     match device {
         Device::Xcvu13p | Device::UltrascalePlus => Some("xcvu13p-flga2577-2-e"),

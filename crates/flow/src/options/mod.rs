@@ -37,7 +37,7 @@ use alir_opt::schedule::{Effort, Objective};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Nanoseconds in a period of one megahertz.
+/// Nanoseconds in the period of a clock of one megahertz.
 pub const NS_OF_MHZ: f64 = 1000.0;
 
 /// Kind of the reset port.
@@ -52,52 +52,52 @@ pub enum ResetKind {
     Async,
 }
 
-/// Options of the hardware, one field each; `None` is an option that was not given.
+/// Options of the hardware, one field each; `None` if an option was not given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HardwareOptions {
     /// Optimisation level, 0 to 2.
     pub level: Option<u8>,
     /// Names of the passes, in their order.
     pub passes: Option<Vec<String>>,
-    /// File with an earlier version of the design, a model or RTL, whose names of signals are kept.
+    /// File with an earlier version of the design, a model or RTL, whose signal names are kept.
     pub names_from: Option<PathBuf>,
     /// `true` if inputs are assumed to stay in their declared intervals.
     pub assume_intervals: bool,
-    /// Use of the slack in a state machine.
+    /// Use of the slack in the pipelines of a state machine.
     pub retime: Option<Retime>,
     /// Number of pipeline stages.
     pub stages: Option<Stages>,
-    /// Initiation intervals, in clocks; empty: the smallest within the budget.
+    /// Initiation intervals in cycles; an empty list selects the smallest interval within the budget.
     pub intervals: Option<Vec<u32>>,
-    /// Most LUTs, for the smallest interval.
+    /// Maximum number of LUTs, for the smallest interval.
     pub max_luts: Option<u64>,
-    /// Most flip-flops, for the smallest interval.
+    /// Maximum number of flip-flops, for the smallest interval.
     pub max_ffs: Option<u64>,
-    /// Least shared part of the logic, in per cent.
+    /// Required minimum of the logic that shares hardware, in per cent.
     pub ii_share: Option<f64>,
-    /// Most clocks from a sample to its result.
+    /// Maximum latency in cycles.
     pub max_latency: Option<u32>,
     /// Engine of time-multiplexed hardware.
     pub engine: Engine,
-    /// Arrival of the inputs of time-multiplexed hardware.
+    /// Timing of the inputs of time-multiplexed hardware.
     pub arrival: Arrival,
     /// `true` if inputs are registered.
     pub register_inputs: bool,
-    /// `true` if outputs are registered once more.
+    /// `true` if outputs are registered once more after the last stage.
     pub register_outputs: bool,
-    /// Largest delay of a stage.
+    /// Maximum delay of a stage, in the unit of the delay model.
     pub max_stage_delay: Option<f64>,
     /// Clock period, in nanoseconds.
     pub clock_period: Option<f64>,
     /// Clock frequency, in MHz.
     pub freq: Option<f64>,
-    /// Nanoseconds in a unit of the latency fields.
+    /// Nanoseconds per unit of the delay model: of the latency fields, or of a LUT level.
     pub delay_unit: Option<f64>,
     /// Clock uncertainty, in nanoseconds.
     pub clock_uncertainty: f64,
-    /// Arrival of the inputs after the clock edge, in units of the delays.
+    /// Time after the clock edge at which inputs arrive, in the unit of the delay model.
     pub input_delay: f64,
-    /// Time after the last stage, in units of the delays.
+    /// Time that is required after the last stage, in the unit of the delay model.
     pub output_delay: f64,
     /// Objective for a given number of stages.
     pub objective: Objective,
@@ -107,13 +107,13 @@ pub struct HardwareOptions {
     pub products: Products,
     /// Devices, families or parts.
     pub devices: Vec<NamedDevice>,
-    /// Source of the delays.
+    /// Origin of the delays.
     pub delay_model: Option<DelayModel>,
     /// Name of the module.
     pub top: Option<String>,
     /// Layout of the elements on ports.
     pub ports: Ports,
-    /// `true` if there are valid flags.
+    /// `true` if valid flags accompany the data.
     pub valid: bool,
     /// `true` if there is a clock enable.
     pub enable: bool,
@@ -127,21 +127,21 @@ pub struct HardwareOptions {
     pub names: NameOptions,
     /// `true` if there is an AXI4-Stream wrapper.
     pub axis: bool,
-    /// `true` if a wrapper was ruled out explicitly, also one that a board implies.
+    /// `true` if a wrapper was ruled out explicitly, even if a board implies one.
     pub no_wrapper: bool,
     /// Padding of elements on `tdata`.
     pub packing: Packing,
-    /// Bits of `tdata`.
+    /// Width of `tdata` in bits.
     pub axis_width: Option<u32>,
-    /// Bits of `tuser`.
+    /// Width of `tuser` in bits.
     pub axis_user: u32,
     /// `true` if the pipeline stalls instead of filling a FIFO.
     pub axis_stall: bool,
-    /// Samples in the FIFO.
+    /// Capacity of the FIFO in samples.
     pub axis_depth: Option<u32>,
     /// Implementation of look-up tables.
     pub tables: LookupTables,
-    /// Attribute about shift registers.
+    /// Attribute that allows or forbids shift registers.
     pub shreg_extract: Option<bool>,
     /// `true` if synthesis keeps every name.
     pub keep_names: bool,
@@ -151,7 +151,7 @@ pub struct HardwareOptions {
     pub index_names: bool,
     /// Division into modules.
     pub hierarchy: Hierarchy,
-    /// Nets above which each stage is a module of its own with [`Hierarchy::Auto`].
+    /// Number of nets above which [`Hierarchy::Auto`] creates a module for each stage.
     pub split_above: usize,
     /// `true` if each generated file is proved.
     pub prove: bool,
@@ -215,7 +215,7 @@ impl Default for HardwareOptions {
 }
 
 impl HardwareOptions {
-    /// Returns the specification; `stem` is the default name of the module. Contradictions are in
+    /// Returns the [`Spec`] of these options; `stem` is the default name of the module. Contradictions are reported by
     /// [`HardwareOptions::problems`] and [`Spec::problems`].
     pub fn spec(&self, stem: &str) -> Spec {
         let reset = |asynchronous| ResetOptions { asynchronous, active_high: !self.reset_low, data: self.reset_data };
@@ -306,7 +306,7 @@ impl HardwareOptions {
         }
     }
 
-    /// Returns the specification of options by name.
+    /// Returns the [`Spec`] of options that were set by name.
     ///
     /// # Errors
     /// Options that contradict each other.
@@ -315,13 +315,13 @@ impl HardwareOptions {
         if problems.is_empty() { Ok(self.spec(stem)) } else { Err(Diagnostics(problems)) }
     }
 
-    /// The requested clock period, in nanoseconds.
+    /// Returns the requested clock period, in nanoseconds; `None` if no clock is requested.
     pub fn period(&self) -> Option<f64> {
         self.clock_period.or(self.freq.map(|mhz| NS_OF_MHZ / mhz))
     }
 
-    /// Returns the errors of ports with several names, and of options about a reset, a wrapper or a FIFO that were not
-    /// requested.
+    /// Returns an error for each port with several names, and for each option of a reset, wrapper or FIFO in a design
+    /// without that part.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = self.names.problems();
         problems.extend(self.reset_problems());
@@ -341,7 +341,8 @@ impl HardwareOptions {
         given.map(problem).collect()
     }
 
-    /// Returns the errors of options of a wrapper that was not requested, or of a FIFO that it does not have.
+    /// Returns the errors of options about a wrapper that was not requested, or about a FIFO that the wrapper does not
+    /// have.
     pub fn wrapper_problems(&self) -> Vec<Diagnostic> {
         let refuse = |flag: &str, message: &str, help: &str| {
             vec![Diagnostic::error("E0803", Place::Flag(flag.into()), message).with_help(help)]
@@ -364,8 +365,8 @@ impl HardwareOptions {
         self.given_of_wrapper().flat_map(unused).collect()
     }
 
-    /// Returns the errors of options that exclude or require each other whatever the design is; the command line's
-    /// parser has the same rules.
+    /// Returns the errors of options that exclude or require each other for any design; the command line's parser has
+    /// the same rules.
     fn conflicts(&self) -> Vec<Diagnostic> {
         let clock = [
             ("--max-stage-delay", self.max_stage_delay.is_some()),
@@ -407,7 +408,7 @@ impl HardwareOptions {
         problems
     }
 
-    /// Returns the pipeline options that have another value than their default.
+    /// Returns the pipeline options whose value differs from the default.
     pub fn given_of_pipeline(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             ("--delay-model", self.delay_model.is_some()),
@@ -430,7 +431,7 @@ impl HardwareOptions {
         options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
     }
 
-    /// Returns the port options that have another value than their default, except the name of the module.
+    /// Returns the port options whose value differs from the default, except the name of the module.
     pub fn given_of_ports(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             ("--ports", self.ports != Ports::default()),
@@ -445,7 +446,7 @@ impl HardwareOptions {
         given.chain(self.names.given())
     }
 
-    /// Returns the wrapper options that have another value than their default.
+    /// Returns the wrapper options whose value differs from the default.
     pub fn given_of_wrapper(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             ("--wrapper", self.axis),
@@ -458,8 +459,8 @@ impl HardwareOptions {
         options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
     }
 
-    /// Returns a note about the delays by which a clock period is met, if no device is named; a warning if one is
-    /// named, and the period is met by delays that are no times.
+    /// Returns a note about the delays used for a clock period if no device is named; a warning if a device is named
+    /// but the delays have no unit of time.
     pub fn assumption(&self, spec: &Spec) -> Option<Diagnostic> {
         self.period()?;
         let flag = if self.freq.is_some() { "--freq" } else { "--clock-period" };
@@ -480,8 +481,8 @@ impl HardwareOptions {
     }
 }
 
-/// Returns a warning that the clock period of `flag` is met by delays that are not those of the device, and have no
-/// unit of time.
+/// Returns a warning if the clock period of `flag` is compared with delays that have no unit of time, although a device
+/// is named; `None` otherwise.
 fn without_times(flag: &str, spec: &Spec) -> Option<Diagnostic> {
     let unit = match spec.delay_model() {
         DelayModel::Device => return None,

@@ -27,7 +27,7 @@ pub enum PortRole {
 }
 
 impl PortRole {
-    /// Every role, its names as options have them, and its option of version 0.2.
+    /// All roles, each with its names in options and its option of version 0.2.
     pub const ALL: [(PortRole, &'static [&'static str], &'static str); 8] = [
         (PortRole::Clock, &["clk", "clock"], "--clk-name"),
         (PortRole::Reset, &["rst", "reset"], "--rst-name"),
@@ -40,15 +40,15 @@ impl PortRole {
     ];
 }
 
-/// Returns the roles that `--port` takes.
+/// Returns the names of the roles for `--port`.
 pub fn port_roles() -> impl Iterator<Item = &'static str> {
     PortRole::ALL.into_iter().map(|(_, names, _)| names[0])
 }
 
-/// Parses a role and a name: `clk=clock`.
+/// Parses a role and a port name: `clk=clock`.
 ///
 /// # Errors
-/// Returns a message with the roles.
+/// A message with the roles.
 pub fn named_port(text: &str) -> Result<(PortRole, String), String> {
     let known = || PortRole::ALL.map(|(_, names, _)| names[0]).join(", ");
     let Some((role, name)) = text.split_once('=') else {
@@ -63,7 +63,7 @@ pub fn named_port(text: &str) -> Result<(PortRole, String), String> {
     }
 }
 
-/// Set of names.
+/// Predefined set of port names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PortStyle {
     /// clk, rst, ce, valid_in, valid_out, model_inp, model_out (split: inp_0, out_0).
@@ -75,19 +75,19 @@ pub enum PortStyle {
     Ap,
 }
 
-/// Names of the ports as options have them.
+/// Port names as they are given by options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameOptions {
-    /// The set of names.
+    /// Predefined set of names.
     pub style: PortStyle,
     /// Names by role.
     pub named: Vec<(PortRole, String)>,
-    /// Names by role from options of version 0.2, after the others.
+    /// Names by role from options of version 0.2, which have lower priority.
     pub former: Vec<(PortRole, String)>,
 }
 
 impl NameOptions {
-    /// The name of a port that was given, and its option.
+    /// Returns the given name of a port, and its option; `None` if no name was given.
     fn name(&self, role: PortRole) -> Option<(&String, &'static str)> {
         let last = |names: &'_ [(PortRole, String)]| names.iter().rposition(|(of, _)| *of == role);
         if let Some(at) = last(&self.named) {
@@ -118,7 +118,7 @@ impl NameOptions {
         style.into_iter().chain(names)
     }
 
-    /// Returns the options that name a missing port, with its role; `exists` states which ports exist.
+    /// Returns the options that name a missing port, with the role; `exists` returns `true` for existing ports.
     pub fn missing_ports(&self, exists: impl Fn(PortRole) -> bool) -> Vec<String> {
         let missing = |(role, names, _): &(PortRole, &[&str], _)| {
             let (_, flag) = self.name(*role).filter(|_| !exists(*role))?;
@@ -139,21 +139,21 @@ impl NameOptions {
         }
     }
 
-    /// Returns the given options that name no port of an AXI4-Stream wrapper.
+    /// Returns the given options that name a port which an AXI4-Stream wrapper does not have.
     pub fn not_of_streams(&self) -> Vec<String> {
         let of_streams = [PortRole::Clock, PortRole::Reset, PortRole::Inputs, PortRole::Outputs];
         let style = (self.style != PortStyle::default()).then(|| "--port-style".to_owned());
         style.into_iter().chain(self.missing_ports(|role| of_streams.contains(&role))).collect()
     }
 
-    /// Returns the names that decide which control port is which: those given, and all of a style that was given.
+    /// Returns the names by which the prover identifies control ports: the given names, and all names of a given style.
     pub fn control(&self, reset_low: Option<bool>) -> ControlNames {
         let all = self.names(reset_low != Some(true));
         let style = self.style != PortStyle::default();
         let of = |role: PortRole, name: String| (style || self.name(role).is_some()).then_some(name);
         ControlNames {
             clock: of(PortRole::Clock, all.clock),
-            // Which of both names a style's reset has is for the file to say.
+            // A style has two names for the reset; the polarity in the RTL file decides between them.
             reset: match style && reset_low.is_none() {
                 true => self.name(PortRole::Reset).map(|(name, _)| name.clone()),
                 false => of(PortRole::Reset, all.reset),
@@ -166,7 +166,7 @@ impl NameOptions {
         }
     }
 
-    /// Returns all names; the reset of a style ends in `_n` if it is active low.
+    /// Returns all port names; the reset of a style ends in `_n` if it is active low.
     pub fn names(&self, reset_active_high: bool) -> PortNames {
         let [clock, reset, enable, valid_in, valid_out, ready, inputs, outputs, input_prefix, output_prefix] =
             match self.style {

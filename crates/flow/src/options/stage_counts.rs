@@ -1,19 +1,19 @@
 //! Values of options with several numbers of stages: ranges and lists.
 
-/// Numbers of stages: ascending, each once, at least one.
+/// Numbers of stages: in ascending order, without duplicates, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageCounts(pub Vec<u32>);
 
-/// Largest number of stages.
+/// Maximum number of stages.
 const MOST_STAGES: u32 = 1000;
-/// Largest number of stages of a comparison on one screen.
+/// Maximum number of stages in a comparison.
 const MOST_COMPARED: u32 = 200;
 
 impl StageCounts {
-    /// Parses `1..4,8`: one to four, and eight. A hyphen or `..=` may be written for the two dots.
+    /// Parses `1..4,8`: one to four, and eight. A hyphen or `..=` is accepted instead of the two dots.
     ///
     /// # Errors
-    /// A message about the part that is no number or range.
+    /// A message about the part that is not a number or range.
     pub fn parse(text: &str) -> Result<StageCounts, String> {
         StageCounts::parse_within(text, MOST_STAGES)
     }
@@ -42,7 +42,7 @@ impl StageCounts {
         Ok(StageCounts(found))
     }
 
-    /// Parses as [`StageCounts::parse`] does, but a single number is the last of a range from one.
+    /// Parses like [`StageCounts::parse`], but a single number is the end of a range from one.
     ///
     /// # Errors
     /// As [`StageCounts::parse`].

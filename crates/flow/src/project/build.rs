@@ -1,4 +1,5 @@
-//! Generation of a whole project: from a design and a request over hardware and samples to the files of the folder.
+//! Generation of a whole project: from a design and a request, through hardware and samples, to the files of the
+//! folder.
 
 use super::{FolderContents, FolderSpec, Samples, package, written};
 use crate::compile::{self, Error, Hardware};
@@ -22,38 +23,38 @@ pub struct ProjectRequest<'a> {
     pub folder: FolderSpec<'a>,
     /// The hardware.
     pub hardware: &'a compile::Spec,
-    /// The user's own samples for the testbenches; nothing: random ones.
+    /// User's samples for the testbenches; `None`: random samples.
     pub own: Option<Files<'a>>,
     /// Number of random samples, or cycles.
     pub count: usize,
-    /// Samples and stalls of another seed.
+    /// Seed of random samples and stalls.
     pub seed: u64,
-    /// Checksum of the file that the design is from.
+    /// Checksum of the design's file.
     pub checksum: String,
-    /// Semantics of the raw values of the ports and the encoding of real inputs, where the types do not define all
+    /// Semantics of the ports' raw integer values and encoding of real inputs, if the types do not define both
     /// (networks, matrices).
     pub network: Option<serde_json::Value>,
 }
 
 /// A project.
 pub struct ProjectFiles {
-    /// Its files.
+    /// Files of the project.
     pub files: FileSet,
     /// Summary of the result, for people.
     pub about: String,
-    /// Where expected values of the user are not the model's: then its testbenches fail.
+    /// Differences between the user's expected values and the model; with any difference, the testbenches fail.
     pub dissents: ExpectedMismatches,
-    /// Notes about the user's samples, about names that are not those of the source, and about parts that the hardware
-    /// does not fit.
+    /// Notes about the user's samples, about names that differ from the source, and about parts that the hardware does
+    /// not fit.
     pub notes: Diagnostics,
     /// Interface of the hardware.
     pub interface: Interface,
 }
 
-/// The folder of a program.
+/// Generates the project of a program.
 ///
 /// # Errors
-/// What is wrong with the request or the samples.
+/// Problems of the request or the samples.
 pub fn model_project(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let (model, source, spec) = (subject.model, subject.source, request.hardware);
     let hardware = compile::model(model, spec)?;
@@ -94,10 +95,10 @@ pub fn model_project(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Resu
     Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })
 }
 
-/// The folder of a state machine. Its testbenches apply a run from power-on.
+/// Generates the project of a state machine. Its testbenches apply a run from power-on.
 ///
 /// # Errors
-/// What is wrong with the request or the samples.
+/// Problems of the request or the samples.
 pub fn machine_project(machine: &Machine, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let hardware = compile::machine(machine, request.hardware)?;
     let OwnRun { run, dissents, mut notes } =
@@ -131,7 +132,7 @@ fn files(
     package(&request.folder, &design)
 }
 
-/// Writes a project into its folder, and takes away what an earlier run has left there.
+/// Writes a project into its folder, and deletes files of an earlier run that are no longer part of the project.
 ///
 /// # Errors
 /// If the folder cannot be written.
@@ -139,7 +140,7 @@ pub fn write(files: &FileSet, folder: &Path) -> io::Result<()> {
     let earlier = written(folder);
     files.write_to(folder)?;
     for stale in earlier.iter().filter(|name| !files.0.contains_key(*name)) {
-        // What is no longer part of the project would only mislead; if it cannot go it does no harm.
+        // A stale file would be misleading; a failure to delete it is harmless.
         let _ = alir_core::files::remove(&folder.join(stale));
     }
     Ok(())

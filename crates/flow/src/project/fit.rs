@@ -1,4 +1,4 @@
-//! Warnings about parts of a folder that the finished hardware does not fit by the estimate.
+//! Warnings about parts of a folder that the generated hardware does not fit by the estimate.
 
 use super::{Flow, FolderSpec, nextpnr_device};
 use crate::compile::{Hardware, Spec, Target};
@@ -7,8 +7,8 @@ use alir_hw::device::Device;
 use alir_hw::netlist::Netlist;
 
 impl FolderSpec<'_> {
-    /// Returns a warning for each part of the folder, other than that of the schedule, on which the estimated clock
-    /// period is longer than the required one. Parts of families without delays of their own are left out.
+    /// Returns a warning for each part of the folder, except that of the schedule, on which the estimated clock period
+    /// is longer than the required one. Parts of families without delays of their own are skipped.
     pub(super) fn missed_clocks(&self, hardware: &Hardware<'_>) -> Vec<Diagnostic> {
         let spec = hardware.spec();
         let warning = |flow: Flow| {
@@ -44,7 +44,7 @@ impl FolderSpec<'_> {
     }
 
     /// Returns warnings about a part of nextpnr with fewer LUTs than the estimate, or with fewer pins than the ports
-    /// have bits and no flow without pins.
+    /// have bits if the flow cannot place the design without pins.
     pub(super) fn too_small(&self, hardware: &Hardware<'_>) -> Vec<Diagnostic> {
         let (part, family) = self.part(Flow::Yosys);
         let Some(device) = self.flows.contains(&Flow::Yosys).then(|| nextpnr_device(part).ok()).flatten() else {
@@ -83,7 +83,7 @@ fn estimated_period(spec: &Spec, device: Device, netlist: &Netlist) -> f64 {
     on_device(spec, device).estimate(netlist).period_ns
 }
 
-/// Returns the estimated LUTs on a device, with those of the wrapper's FIFO.
+/// Returns the estimated number of LUTs on a device, including the LUTs of the wrapper's FIFO.
 fn estimated_luts(hardware: &Hardware<'_>, device: Device) -> u64 {
     let of_wrapper = hardware.axis.as_ref().map_or(0, |axis| axis.memory_luts());
     on_device(hardware.spec(), device).estimate(&hardware.netlist).lut + of_wrapper

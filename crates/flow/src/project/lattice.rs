@@ -1,8 +1,8 @@
-//! Devices of nextpnr: what a part number of Lattice states about die, package and speed grade.
+//! Devices of nextpnr: die, package and speed grade of a Lattice part number.
 //!
 //! Source: ordering information of FPGA-DS-02012 (ECP5), FPGA-DS-02029 (iCE40 LP/HX), FPGA-DS-02008 (iCE40 UltraPlus).
 
-/// Program of nextpnr that serves a family.
+/// nextpnr program for a device family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextpnrFamily {
     /// `nextpnr-ecp5`: LPF constraints.
@@ -11,7 +11,7 @@ pub enum NextpnrFamily {
     Ice40,
 }
 
-/// A part as nextpnr takes it.
+/// A part in the terms of nextpnr.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextpnrDevice {
     /// The family.
@@ -22,18 +22,20 @@ pub struct NextpnrDevice {
     pub synthesis: &'static str,
     /// I/O pins of the package.
     pub pins: u32,
-    /// Four-input LUTs of the die, as nextpnr has it.
+    /// Number of four-input LUTs of the die, according to nextpnr.
     pub luts: u32,
 }
 
 impl NextpnrDevice {
-    /// Returns `true` if nextpnr can place a design with more bits of ports than the package has pins, out of context.
+    /// Returns `true` if nextpnr can place a design whose ports have more bits than the package has pins (out of
+    /// context).
     pub fn places_without_pins(&self) -> bool {
         self.family == NextpnrFamily::Ecp5
     }
 }
 
-/// Packages of ECP5: code in a part number, name of nextpnr, and I/O pins for dies of 12k or 25k, 45k, 85k; 0: none.
+/// Packages of ECP5: code in a part number, name in nextpnr, and number of I/O pins for dies of 12k or 25k, 45k, 85k
+/// (0: not available).
 const ECP5_PACKAGES: [(&str, &str, [u32; 3]); 6] = [
     ("tg144", "TQFP144", [98, 98, 0]),
     ("bg256", "CABGA256", [197, 197, 0]),
@@ -43,10 +45,10 @@ const ECP5_PACKAGES: [(&str, &str, [u32; 3]); 6] = [
     ("bg756", "CABGA756", [0, 0, 365]),
 ];
 
-/// LUTs of the ECP5 dies for 12k or 25k, 45k, 85k: nextpnr uses the whole die of 25k for 12k.
+/// Number of LUTs of the ECP5 dies for 12k or 25k, 45k, 85k: nextpnr uses the whole die of 25k for 12k.
 const ECP5_LUTS: [u32; 3] = [24_288, 43_848, 83_640];
 
-/// Code of a package, and its I/O pins.
+/// Code of a package, and its number of I/O pins.
 type Package = (&'static str, u32);
 
 /// Dies of iCE40: part, options of Yosys, LUTs, packages. The first package is the default. nextpnr uses the whole die
@@ -68,11 +70,11 @@ const ICE40_DIES: [(&str, &str, u32, &[Package]); 9] = [
     ("up3k", " -device u", 5_280, &[("uwg30", 21)]),
 ];
 
-/// Returns the device of a part number that begins like one of [`super::DEVICES`]: `LFE5U-25F-6BG256C`,
-/// `iCE40HX8K-CT256`. A missing package or speed grade is a usual one.
+/// Returns the device of a part number with the prefix of one of [`super::DEVICES`]: `LFE5U-25F-6BG256C`,
+/// `iCE40HX8K-CT256`. A missing package or speed grade is replaced with a usual one.
 ///
 /// # Errors
-/// Returns a message if package or speed grade do not exist for the device.
+/// A message if package or speed grade do not exist for the device.
 pub fn nextpnr_device(part: &str) -> Result<NextpnrDevice, String> {
     let lower = part.to_ascii_lowercase();
     match lower.strip_prefix("ice40") {
@@ -91,11 +93,11 @@ fn ecp5(rest: &str) -> Result<NextpnrDevice, String> {
         "85" => 2,
         _ => 0,
     };
-    // Dies with transceivers are larger: no TQFP144 and no CABGA256.
+    // Dies with transceivers are larger and have no TQFP144 and CABGA256 packages.
     let exists = |(code, _, pins): &&(&str, &str, [u32; 3])| {
         pins[column] > 0 && (series == "u" || !["tg144", "bg256"].contains(code))
     };
-    // The last letters are the range of temperatures and the kind of delivery.
+    // The last letters are the temperature range and the packing.
     let is_meant =
         |(name, ..): &(&str, &str, [u32; 3])| if code.is_empty() { *name == "bg381" } else { code.starts_with(name) };
     let Some((_, package, pins)) = ECP5_PACKAGES.iter().filter(exists).find(|package| is_meant(package)) else {

@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Tool flow that the folder is for.
+/// Tool flow of a project folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flow {
     /// AMD Vivado: Tcl, XDC, IP-XACT.
@@ -46,7 +46,7 @@ impl Flow {
     /// Every flow, in the order of the enumeration.
     pub const ALL: [Flow; 6] = [Flow::Vivado, Flow::Quartus, Flow::Yosys, Flow::Fusesoc, Flow::Libero, Flow::Plain];
 
-    /// Returns the name that `--flow` takes.
+    /// Returns the value of `--flow` for this flow.
     pub fn name(self) -> &'static str {
         match self {
             Flow::Vivado => "vivado",
@@ -58,7 +58,7 @@ impl Flow {
         }
     }
 
-    /// Returns `true` if the files of the flow are for one part.
+    /// Returns `true` if the files of the flow are specific to one part.
     fn has_part(self) -> bool {
         !matches!(self, Flow::Fusesoc | Flow::Plain)
     }
@@ -69,7 +69,7 @@ impl Flow {
 pub struct FolderSpec<'a> {
     /// Tool flows of the folder.
     pub flows: &'a [Flow],
-    /// A part for each vendor, by [`PartFamily::flow`]; a default is used for missing ones.
+    /// Parts, at most one for each vendor, assigned to flows by [`PartFamily::flow`]; missing ones have defaults.
     pub parts: &'a [&'a str],
     /// Period of the clock in nanoseconds.
     pub clock_ns: f64,
@@ -79,7 +79,7 @@ pub struct FolderSpec<'a> {
     pub core: CoreName<'a>,
     /// `true` if the clock period is a default rather than a requested one.
     pub is_default_clock: bool,
-    /// Target board, if any. Its part is one of `parts`, and the design has an AXI4-Stream wrapper.
+    /// Target board, if any. The board's part is one of `parts`, and the design has an AXI4-Stream wrapper.
     pub board: Option<&'static Board>,
 }
 
@@ -90,13 +90,13 @@ pub struct CoreName<'a> {
     pub vendor: &'a str,
     /// Library.
     pub library: &'a str,
-    /// Name; `None`: that of the module.
+    /// Name; `None`: the name of the module.
     pub name: Option<&'a str>,
     /// Version.
     pub version: &'a str,
 }
 
-/// Returns the part of a flow for which the options name none.
+/// Returns the default part of a flow.
 pub fn default_part(flow: Flow) -> &'static str {
     match flow {
         Flow::Quartus => "10AX115N2F45E1SG",
@@ -119,7 +119,7 @@ impl<'a> FolderSpec<'a> {
         format!("; estimated {what} {period} ns on {}{missing}", estimate.device)
     }
 
-    /// Returns the clock period without its uncertainty, in nanoseconds; the whole period if nothing would remain.
+    /// Returns the clock period minus its uncertainty, in nanoseconds; the whole period if no time would remain.
     fn certain_clock_ns(&self) -> f64 {
         let certain = self.clock_ns - self.around.uncertainty_ns;
         if certain > 0.0 { certain } else { self.clock_ns }
@@ -180,7 +180,7 @@ impl Samples<'_> {
 struct Port {
     name: String,
     input: bool,
-    /// Index of the highest bit; `None` for a single bit that is no vector.
+    /// Index of the highest bit; `None` for a single bit that is not a vector.
     hi: Option<u32>,
 }
 
@@ -208,8 +208,8 @@ fn ports(design: &FolderContents<'_>) -> Vec<Port> {
     axis.ports().into_iter().map(port).collect()
 }
 
-/// Values for all templates. Names are identifiers of both languages ([`alir_hw::netlist::names`]) and a part number
-/// is letters, digits, `-` and `_`, so that none of them needs quoting in Tcl, YAML, make or a shell.
+/// Values for all templates. Names are identifiers in both languages ([`alir_hw::netlist::names`]) and a part number
+/// consists of letters, digits, `-` and `_`, so that no value needs quoting in Tcl, YAML, make or a shell.
 #[derive(Clone)]
 struct View<'a> {
     top: String,
@@ -231,7 +231,7 @@ struct View<'a> {
     path: String,
     /// Clock frequency in MHz.
     frequency: String,
-    /// Frequency of the clock period without its uncertainty, in MHz: nextpnr has no uncertainty.
+    /// Frequency of the clock period minus its uncertainty, in MHz: nextpnr has no option for uncertainty.
     nextpnr_frequency: String,
     /// Clock uncertainty in nanoseconds; `None` if it is zero.
     uncertainty: Option<String>,
@@ -244,7 +244,7 @@ struct View<'a> {
     sides: [Side; 2],
     /// Structures of the ports that have several elements.
     structures: Vec<PortStructure>,
-    /// `true` if a sample takes several transfers.
+    /// `true` if a sample consists of several transfers.
     transfers: bool,
     data_files: Vec<String>,
     /// Number of rows that the testbench checks, and of samples that the cocotb test runs.
@@ -307,7 +307,7 @@ impl View<'_> {
         if self.interval == 1 { "clock".to_owned() } else { clocks(self.interval) }
     }
 
-    /// Returns a description of the timing constraints, as the constraint files set them.
+    /// Returns a description of the timing constraints in the constraint files.
     fn constraints(&self) -> String {
         let default = if self.is_default_clock { " (the default: none was requested)" } else { "" };
         if self.clock.is_none() {
@@ -357,7 +357,7 @@ impl View<'_> {
         self.ports.iter().filter(|p| self.clock.as_ref() != Some(&p.name))
     }
 
-    /// Returns the module that instantiates the design between registers, for timing analysis.
+    /// Returns the module that places registers around the design, for timing analysis.
     fn timed(&self) -> Timed {
         // Appends underscores until no port name begins with the name.
         let free = |base: &str| {
@@ -400,7 +400,7 @@ impl View<'_> {
     }
 }
 
-/// Elements of the inputs or outputs.
+/// Elements of all inputs or of all outputs.
 #[derive(Clone)]
 struct Side {
     /// Name of the list in VHDL.
@@ -410,7 +410,7 @@ struct Side {
     elements: Vec<PlacedElement>,
 }
 
-/// An element and its place on a port.
+/// An element and its position on a port.
 #[derive(Clone)]
 struct PlacedElement {
     /// Name for comments, in quotes.
@@ -422,7 +422,7 @@ struct PlacedElement {
     signed: bool,
     frac_bits: i64,
     transfer: u32,
-    /// `true` if its bits continue in the next transfer.
+    /// `true` if the element's bits continue in the next transfer.
     crosses: bool,
 }
 
@@ -437,13 +437,13 @@ struct PortStructure {
 /// A field of a [`PortStructure`].
 #[derive(Clone)]
 struct Field {
-    /// Type and name.
+    /// Type and name of the field.
     declaration: String,
-    /// The element and its type; `None` for bits of no element.
+    /// The element and its type; `None` for padding.
     comment: Option<String>,
 }
 
-/// Returns the structures of the ports whose several elements arrive in one transfer.
+/// Returns the structures of ports with several elements that arrive in one transfer.
 fn structures(sides: &[Side; 2], ports: &[Port]) -> Vec<PortStructure> {
     let whole = |side: &&Side| !side.elements.iter().any(|element| element.crosses || element.transfer > 0);
     let of_port = |side: &Side, port: &Port| {
@@ -504,10 +504,10 @@ fn sides(design: &FolderContents<'_>) -> [Side; 2] {
     ]
 }
 
-/// Module with the design between registers, for timing analysis.
+/// Module that places registers around the design, for timing analysis.
 struct Timed {
     clock: String,
-    /// All ports but the clock.
+    /// All ports except the clock.
     ports: Vec<TimedPort>,
     /// Name of the instance of the design.
     block: String,
@@ -525,7 +525,7 @@ struct TimedPort {
 struct Nextpnr {
     /// Family in the names of programs, files and cells: `ecp5`, `ice40`.
     family: &'static str,
-    /// Name of the family for people.
+    /// Display name of the family.
     title: &'static str,
     device: NextpnrDevice,
     /// Total width of all ports in bits.
@@ -535,7 +535,7 @@ struct Nextpnr {
 impl Nextpnr {
     fn new(part: &str, port_bits: u32) -> Nextpnr {
         let device = nextpnr_device(part).unwrap_or_else(|_| {
-            // Parts of options were checked, and all default parts exist.
+            // Options with unknown parts were rejected, and all default parts exist.
             nextpnr_device(default_part(Flow::Yosys)).expect("the default part exists")
         });
         let (family, title) = match device.family {
@@ -604,7 +604,7 @@ templates! {
     InstanceVhdl "project/instance.vhd"
 }
 
-/// Templates of a board.
+/// Templates of the files for a board.
 macro_rules! board_templates {
     ($($name:ident $path:literal)*) => {$(
         #[derive(Template)]
@@ -636,8 +636,8 @@ fn nanoseconds(ns: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Returns the frequency of a clock period in nanoseconds, in MHz: with three decimals, or four digits if it is slow,
-/// since tools reject a frequency of zero.
+/// Returns the frequency of a clock period in nanoseconds, in MHz. It has three decimals, or four significant digits if
+/// the clock is slow, as tools reject a frequency of zero.
 fn megahertz(ns: f64) -> String {
     let mhz = 1000.0 / ns;
     if mhz < 1.0 { four_digits(mhz) } else { nanoseconds(mhz) }
@@ -702,7 +702,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
     }
 }
 
-/// Renders all files of the project folder, by their paths in it.
+/// Renders all files of the project folder; their names are paths in the folder.
 pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
     let view = view(spec, design);
     let top = view.top.clone();
@@ -746,7 +746,7 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
                 let (family, ending) = (view.nextpnr.family, view.nextpnr.constraints());
                 files.add(format!("scripts/{family}.sh"), render(&NextpnrScript { v: view.clone() }));
                 files.add(format!("constraints/clock.{ending}"), render(&NextpnrConstraints { v: view.clone() }));
-                // Yosys writes into this folder, and has no command that creates it on every system.
+                // Yosys writes reports into this folder, and no yosys command creates a folder on every system.
                 files.add("reports/yosys/.gitignore", "*\n!.gitignore\n");
                 files.add("scripts/registered.ys", render(&RegisteredScript { v: view.clone() }));
                 files.add("scripts/registered.v", render(&Registered { v: view.clone() }));
@@ -802,7 +802,7 @@ fn facts(spec: &FolderSpec<'_>, design: &FolderContents<'_>, view: &View<'_>) ->
     facts
 }
 
-/// Copy of `metadata.json` for the driver: the folder of a board is copied alone.
+/// Name of the copy of `metadata.json` for the driver: a board's folder is copied to the board on its own.
 const BOARD_METADATA: &str = "board/metadata.json";
 
 /// Adds `metadata.json` with the names of all files, itself included, and the copy for a board.
@@ -823,8 +823,8 @@ fn made_by(provenance: Option<&Provenance>) -> Vec<String> {
     std::iter::once(version).chain(provenance.map(Provenance::lines).unwrap_or_default()).collect()
 }
 
-/// Inserts version and provenance as a header comment of the file's language. RTL files already have one; data files
-/// have no comments, and IP-XACT and `README.md` state both in places of their own.
+/// Inserts the version and provenance as a header comment in the file's language. RTL files already have the comment,
+/// data files have no comments, and IP-XACT and `README.md` state the version and provenance elsewhere.
 fn insert_header_comment(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let sign = match extension {
@@ -835,15 +835,15 @@ fn insert_header_comment(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
         "tcl" | "xdc" | "sdc" | "lpf" | "pcf" | "ys" | "sh" | "py" | "f" | "core" | "gitignore" => "#",
         _ => return,
     };
-    // A line that must be the first one of its file is kept there.
+    // A line that must be the first line of its file stays first.
     let first = contents.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let at = if contents.starts_with(b"#!") || contents.starts_with(b"CAPI=2:") { first } else { 0 };
     let header: String = lines.iter().map(|line| format!("{sign} {line}\n")).collect();
     contents.splice(at..at, header.into_bytes());
 }
 
-/// Returns the files that an earlier run wrote into a folder, as listed in its `metadata.json`; paths outside of the
-/// folder are left out. Empty if there is no such file.
+/// Returns the files that an earlier run wrote into a folder, as listed in its `metadata.json`. Paths outside of the
+/// folder are left out. Returns an empty list if `metadata.json` is missing.
 pub fn written(folder: &Path) -> Vec<String> {
     let read = std::fs::read(folder.join("metadata.json")).unwrap_or_default();
     let facts: Value = serde_json::from_slice(&read).unwrap_or_default();
@@ -855,8 +855,8 @@ pub fn written(folder: &Path) -> Vec<String> {
 /// Largest number of samples that the cocotb test runs.
 const COCOTB_SAMPLES: usize = 200;
 
-/// Returns the samples of the cocotb test as JSON: raw integer values as decimal strings, as they may have any width;
-/// undefined values are null.
+/// Returns the samples of the cocotb test as JSON. Raw integer values of any width are decimal strings; undefined
+/// values are null.
 fn samples(samples: Samples<'_>) -> String {
     let text = |rows: &Rows, defined: Option<&[Vec<bool>]>| -> Vec<Vec<Option<String>>> {
         let known = |row: usize, at: usize| defined.is_none_or(|defined| defined[row][at]);
@@ -872,7 +872,7 @@ fn samples(samples: Samples<'_>) -> String {
     text
 }
 
-/// Returns a design description for Edalize (EDAM). It is JSON, a subset of YAML; file names are relative to the
+/// Returns a design description for Edalize (EDAM) as JSON, which is a subset of YAML. File names are relative to the
 /// project.
 fn edam(view: &View<'_>, toplevel: &str, files: &[(String, &str)], tool_options: Value) -> String {
     let edam = json!({

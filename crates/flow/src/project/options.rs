@@ -11,17 +11,17 @@ use alir_core::files;
 use alir_hw::emit::axis::Packing;
 use std::path::PathBuf;
 
-/// Bits of the streams of a board where none are given: those of its memory ports.
+/// Default width of a board's streams in bits: the width of its memory ports.
 const BOARD_STREAM: u32 = 64;
-/// Widths of streams that the DMA engine of a board has.
+/// Stream widths that the DMA engine of a board supports, in bits.
 const DMA_STREAMS: [u32; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
-/// Clock period where none is given, in nanoseconds.
+/// Default clock period, in nanoseconds.
 const DEFAULT_CLOCK: f64 = 5.0;
 
 /// Options of a project folder, and of its hardware.
 #[derive(Clone, Debug)]
 pub struct ProjectOptions {
-    /// The folder.
+    /// Folder of the project.
     pub output: PathBuf,
     /// Flows, in order, each once.
     pub flows: Vec<Flow>,
@@ -35,13 +35,13 @@ pub struct ProjectOptions {
     pub core_vendor: String,
     /// Library of the core.
     pub core_library: String,
-    /// Name of the core; `None`: that of the module.
+    /// Name of the core; `None`: the name of the module.
     pub core_name: Option<String>,
     /// Version of the core.
     pub core_version: String,
     /// The user's own samples.
     pub own: SampleOptions,
-    /// The hardware; its devices may be unknown ones, which [`ProjectOptions::problems`] reports.
+    /// Options of the hardware; [`ProjectOptions::problems`] reports unknown devices.
     pub hardware: HardwareOptions,
 }
 
@@ -63,10 +63,10 @@ impl Default for ProjectOptions {
     }
 }
 
-/// Returns a board by its name.
+/// Returns the board with this name.
 ///
 /// # Errors
-/// Returns a message with the names of all boards.
+/// A message with the names of all boards.
 pub fn board(text: &str) -> Result<&'static Board, String> {
     let known = || BOARDS.iter().map(|board| board.name).collect::<Vec<_>>().join(", ");
     let found = BOARDS.iter().find(|board| board.name.eq_ignore_ascii_case(text));
@@ -96,7 +96,7 @@ impl ProjectOptions {
         "codes",
     ];
 
-    /// Sets an option by its name, also one of the hardware.
+    /// Sets an option of the project or of its hardware by its name.
     ///
     /// # Errors
     /// If no option has that name; if the value is invalid.
@@ -165,7 +165,7 @@ impl ProjectOptions {
                     let help = "`alir2hdl devices` lists families; the data sheet of the family lists part numbers";
                     problems.push(refuse("--device", format!("{name}: {message}")).with_help(help));
                 }
-                // A family stands alongside a part of it, which the scripts name.
+                // A family may be given together with one of its parts, which the scripts then name.
                 let conflicts =
                     |other: &NamedDevice| other.is_family() == named.is_family() || other.figures() != named.figures();
                 match of_flows.iter().find(|(flow, other)| *flow == part.flow && conflicts(other)) {
@@ -211,7 +211,7 @@ impl ProjectOptions {
                 problems.push(refuse(flag, message).with_help("a letter, then letters, digits, `.`, `_` and `-`"));
             }
         }
-        // A run that a full disk ended may have left empty folders.
+        // A run that ended because of a full disk may have left empty folders.
         let occupied = self.output.is_dir() && !files::holds_no_file(&self.output).unwrap_or(false);
         if occupied && !self.output.join("metadata.json").is_file() {
             let message = format!("{} holds something that is no project", self.output.display());
@@ -220,15 +220,16 @@ impl ProjectOptions {
         problems
     }
 
-    /// Returns the parts: the board's own first, then those that were named, then usual ones of the families.
+    /// Returns the parts: the board's part first, then the parts that the user named, then usual parts of the named
+    /// families.
     pub fn parts(&self) -> Vec<&str> {
         let board = self.board.iter().map(|board| board.part);
         let (families, named): (Vec<_>, Vec<_>) = self.hardware.devices.iter().partition(|named| named.is_family());
         board.chain(named.into_iter().chain(families).filter_map(NamedDevice::part)).collect()
     }
 
-    /// Returns the parts of the flows, or the device if no flow has one, and the clock, for people. A part without
-    /// package has the one that nextpnr gets.
+    /// Returns a description of the parts of the flows (or of the device, if no flow has a part) and of the clock. A
+    /// part without package is shown with the default package for nextpnr.
     pub fn purpose(&self, spec: &Spec) -> String {
         let named = self.parts();
         let part = |flow: Flow| {
@@ -245,7 +246,7 @@ impl ProjectOptions {
         format!("{device} at {} ns", four_digits(self.period()))
     }
 
-    /// The clock period that the folder is for, in nanoseconds.
+    /// Returns the clock period of the folder, in nanoseconds.
     pub fn period(&self) -> f64 {
         self.hardware.period().filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK)
     }
@@ -255,7 +256,7 @@ impl ProjectOptions {
         self.hardware.period().is_none()
     }
 
-    /// Returns the options that name the core otherwise than by default.
+    /// Returns the options that set the core's name, vendor, library or version to another value than the default.
     pub fn given_of_core(&self) -> impl Iterator<Item = &'static str> {
         let default = ProjectOptions::default();
         let options = [
@@ -277,7 +278,7 @@ impl ProjectOptions {
         }
     }
 
-    /// Returns the errors of the options of the hardware `spec`; those about a wrapper that a board implies name the
+    /// Returns the errors of the hardware options of `spec`. Errors about a wrapper that a board implies name the
     /// board.
     pub fn hardware_problems(&self, spec: &Spec) -> Vec<Diagnostic> {
         let mut problems = self.with_board_wrapper().problems();
@@ -306,8 +307,8 @@ impl ProjectOptions {
         problems
     }
 
-    /// Returns a warning about a clock above the limit of the processor's AXI ports, which the board's design clocks
-    /// with the model.
+    /// Returns a warning about a clock above the limit of the processor's AXI ports, which have the same clock as the
+    /// model in the board's design.
     pub fn board_clock(&self) -> Option<Diagnostic> {
         let board = self.board.filter(|board| 1000.0 / self.period() > f64::from(board.most_mhz))?;
         let (clock, most) = (four_digits(1000.0 / self.period()), board.most_mhz);
@@ -332,13 +333,13 @@ impl ProjectOptions {
         hardware
     }
 
-    /// Returns the specification of the hardware: for the device that is named, otherwise for the default part of the
-    /// first flow; `stem` is the default name of the module.
+    /// Returns the specification of the hardware, for the named device, otherwise for the default part of the first
+    /// flow. `stem` is the default name of the module.
     pub fn spec(&self, stem: &str) -> Spec {
         let mut spec = self.with_board_wrapper().spec(stem);
         let of_part = || self.parts().into_iter().find_map(|part| find(part).ok());
         spec.target.device = spec.target.device.or_else(|| of_part().map(|part| part.figures()));
-        // A folder is for a clock, which is met unless the stages are given.
+        // A folder has a clock period, which the schedule meets unless the stages are given.
         let pipeline = &mut spec.pipeline;
         let is_given = pipeline.stages.is_some_and(|stages| stages != Stages::Fewest)
             || pipeline.max_stage_delay.is_some()
@@ -353,7 +354,7 @@ impl ProjectOptions {
         spec
     }
 
-    /// Returns warnings about devices without package or speed grade, which the vendors' tools refuse.
+    /// Returns warnings about devices without package or speed grade, which the vendors' tools reject.
     pub fn parts_without_package(&self) -> Vec<Diagnostic> {
         let lacks =
             |part: &&str| find(part).is_ok_and(|family| self.flows.contains(&family.flow) && !family.has_package(part));

@@ -1,23 +1,23 @@
-//! Device that a part number names.
+//! Devices by their part numbers.
 //!
-//! A part number is a device, then package, speed and temperature. Only the devices are listed here (from the vendors'
-//! product tables): the vendor tool checks the rest.
+//! A part number consists of the device, package, speed grade and temperature range. Only the devices are listed here
+//! (from the vendors' product tables): the vendor tool checks the rest.
 
 use super::Flow;
 
-/// A device family as the tools call it.
+/// A device, with its family as the vendor's tools name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartFamily {
-    /// The beginning of its part numbers, lower case.
+    /// Prefix of the device's part numbers, lower case.
     pub prefix: &'static str,
-    /// The family by the vendor's name.
+    /// Vendor's name of the family.
     pub family: &'static str,
-    /// The flow that serves it.
+    /// Tool flow for the device.
     pub flow: Flow,
 }
 
 impl PartFamily {
-    /// Returns `true` for the families before UltraScale, whose part numbers have no `-` before the package.
+    /// Returns `true` for devices before UltraScale, whose part numbers have no `-` before the package.
     pub fn is_series_7(&self) -> bool {
         self.prefix.starts_with("xc7")
     }
@@ -35,7 +35,7 @@ impl PartFamily {
                         && grade.starts_with(|c: char| c.is_ascii_digit())
                 })
             }
-            // A digit of the package, a letter for the temperature, a digit for the speed, further letters.
+            // A digit of the package, a letter for the temperature range, a digit for the speed grade, further letters.
             Flow::Quartus => match rest.trim_end_matches(|c: char| c.is_ascii_alphabetic()).as_bytes() {
                 [.., package, temperature, speed] => {
                     package.is_ascii_digit() && b"aceim".contains(temperature) && speed.is_ascii_digit()
@@ -47,7 +47,7 @@ impl PartFamily {
         }
     }
 
-    /// The device whose figures stand for it.
+    /// Returns the device model whose delays and resources are used.
     pub fn figures(&self) -> alir_hw::device::Device {
         use alir_hw::device::Device;
         match self.family {
@@ -175,12 +175,12 @@ pub const DEVICES: &[PartFamily] = &[
     microchip("mpf500t"),
 ];
 
-/// A board that a bitstream is built for: a processor with memory, and programmable logic.
+/// A board with a processor, memory and programmable logic, for which a bitstream can be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Board {
-    /// Its name as it is typed.
+    /// Name of the board on the command line.
     pub name: &'static str,
-    /// The part on it.
+    /// Part number of the device on the board.
     pub part: &'static str,
     /// Name of Vivado's files of the board; `*` stands for any version.
     pub board_part: &'static str,
@@ -190,7 +190,7 @@ pub struct Board {
     pub most_mhz: u32,
 }
 
-/// The boards that are known.
+/// Known boards.
 pub const BOARDS: &[Board] = &[
     Board {
         name: "kv260",
@@ -215,10 +215,10 @@ pub const BOARDS: &[Board] = &[
     },
 ];
 
-/// The device that a part number names: the longest that it begins with.
+/// Returns the device of a part number: the device with the longest matching prefix.
 ///
 /// # Errors
-/// The known device that was probably meant: its beginning differs in few letters. Nothing if there is none.
+/// The known device that was probably meant, which differs in few letters; `None` if there is none.
 pub fn find(part: &str) -> Result<PartFamily, Option<&'static str>> {
     let lower = part.to_ascii_lowercase();
     let known = DEVICES.iter().filter(|d| lower.starts_with(d.prefix)).max_by_key(|d| d.prefix.len());
@@ -229,8 +229,8 @@ pub fn find(part: &str) -> Result<PartFamily, Option<&'static str>> {
     }
 }
 
-/// Returns the beginnings of the part numbers of a family that is called as its vendor calls it, whatever its case and
-/// spacing; of `zynq` those of every family with the word. Empty if there is none.
+/// Returns the prefixes of the part numbers of a family, given the vendor's name in any case and spacing. A part of a
+/// name such as `zynq` selects every family whose name contains it. Empty if there is no such family.
 pub fn family_prefixes(name: &str) -> Vec<&'static str> {
     let plain =
         |name: &str| name.chars().filter(|c| c.is_alphanumeric() || *c == '+').collect::<String>().to_ascii_lowercase();
@@ -239,11 +239,11 @@ pub fn family_prefixes(name: &str) -> Vec<&'static str> {
     DEVICES.iter().filter(is_named).map(|device| device.prefix).collect()
 }
 
-/// Letters that may differ in a device that is guessed, of a short name no more than a third.
+/// Maximum number of letters in which a suggested device may differ; for a short name at most a third of its letters.
 const MOST_EDITS: usize = 2;
 
-/// The device with the fewest edits to the beginning of `part`, if these are few; of several the longest, of which most
-/// letters agree.
+/// Returns the device with the fewest edits to the beginning of `part`; `None` if even that device needs too many.
+/// Among several such devices the longest is returned, as most of its letters agree.
 fn nearest(part: &str) -> Option<&'static str> {
     let distance = |device: &&PartFamily| {
         let beginning: String = part.chars().take(device.prefix.len()).collect();
@@ -273,7 +273,7 @@ pub fn families() -> Vec<&'static str> {
     beginnings
 }
 
-/// Levenshtein's distance.
+/// Returns the Levenshtein distance.
 pub fn edits(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {

@@ -77,10 +77,10 @@ fn add_files(recording: Result<Recording, String>, files: &mut Files) -> String 
     }
 }
 
-/// The RTL as the checker reads it, and the name of its top module if that is not the last one.
+/// Returns the RTL as the checker parses it, and the name of its top module if that is not the last module.
 ///
 /// # Errors
-/// The checker's error.
+/// Errors of the checker.
 fn parse_rtl<'a>(source: &'a str, top: Option<&str>) -> Result<(Text<'a>, Option<String>), String> {
     let text = Text::read(source)?;
     match top.filter(|top| *top != text.name()) {
@@ -89,7 +89,7 @@ fn parse_rtl<'a>(source: &'a str, top: Option<&str>) -> Result<(Text<'a>, Option
     }
 }
 
-/// `proof.txt` with a difference.
+/// Returns `proof.txt` with a counterexample.
 fn difference(certificate: Certificate) -> Recording {
     let steps = vec![Step::default()];
     let proof = certify::text(&Certificate { steps, ..certificate }).into_bytes();
@@ -99,7 +99,7 @@ fn difference(certificate: Certificate) -> Recording {
     }
 }
 
-/// Retains the programs that a certificate names.
+/// Keeps only the programs that a certificate names.
 fn retain_named(files: &mut Files, certificate: &Certificate) {
     files.retain(|(name, _)| certificate.steps.iter().any(|step| step.program.as_ref() == Some(name)));
 }
@@ -172,8 +172,7 @@ fn record_program(
     }
     let (mut files, mut between) = (Files::new(), Vec::new());
     for program in programs() {
-        // Without a program that the format can represent, the step leads from the program before it to the one after
-        // it.
+        // If the format cannot represent a program, the step leads from the program before it to the program after it.
         let Ok(prepared) = formats::prepare(&program, Target::Alir4) else { continue };
         let mut packed = Vec::new();
         prepared.write_gzip(&mut packed).map_err(|why| why.to_string())?;
@@ -188,13 +187,13 @@ fn record_program(
     Ok(Recording { note: note_of(&shown, "outputs"), files })
 }
 
-/// The bits of all inputs of a counterexample, low ones first, one element after the other.
+/// Returns the bits of all inputs of a counterexample, least significant bit first, one element after the other.
 fn bits_of(model: &Model, c: &Counterexample) -> Vec<bool> {
     let elements = c.inputs.iter().zip(model.input_kifs());
     elements.flat_map(|(code, kif)| (0..u64::from(kif.width())).map(move |i| code.bit(i))).collect()
 }
 
-/// README next to the files of a certificate.
+/// README for the files of a certificate.
 const HOW_TO_CHECK: &str = "\
 How to check this proof without its prover
 ------------------------------------------
@@ -216,7 +215,7 @@ report.json     Verdict, and bits proved by each method. Integer forms and exhau
                 own; statement.aig covers them.
 ";
 
-/// Returns the graphs of a proof about a program, the questions that went to the SAT solver, and the README.
+/// Returns the graphs of a proof about a program, the queries to the SAT solver, and the README.
 fn graphs_of_program(model: &Model, rtl: &Rtl, proof: &ProgramProof<'_>) -> Files {
     let latency = proof.report.latency;
     let mut graphs = vec![("model.aig", equiv::model_graph(model, latency))];
@@ -224,14 +223,15 @@ fn graphs_of_program(model: &Model, rtl: &Rtl, proof: &ProgramProof<'_>) -> File
     graphs_and_questions(graphs, &proof.engine)
 }
 
-/// Returns the product of a state machine and its RTL, a graph with registers whose output is never 1 from power-on;
-/// the questions that went to the SAT solver, and the README.
+/// Returns the product of a state machine and its RTL as a graph with registers whose output is never 1 from power-on,
+/// the queries to the SAT solver, and the README.
 fn graphs_of_machine(design: &Machine, rtl: &Rtl, engine: &Engine) -> Files {
     let product = machine::product(design, rtl, Box::new(Embedded)).ok();
     graphs_and_questions(product.map(|graph| ("product.aig", graph)).into_iter().collect(), engine)
 }
 
-/// Each question is a graph without registers whose output is never 1, its clauses and the proof.
+/// Returns the graphs and queries as files. Each query is a graph without registers whose output is never 1, its
+/// clauses and its proof.
 fn graphs_and_questions(graphs: Vec<(&str, Aig)>, engine: &Engine) -> Files {
     let binary = |graph: &Aig| aiger::write(graph, aiger::Encoding::Binary);
     let mut files: Files = graphs.into_iter().map(|(name, graph)| (name.to_owned(), binary(&graph))).collect();

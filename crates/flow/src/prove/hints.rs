@@ -9,12 +9,12 @@ use alir_prove::steps::Steps;
 /// Builds the intermediate programs.
 type Build<'a> = Box<dyn Fn() -> Option<Steps> + 'a>;
 
-/// Recipe of the intermediate programs.
+/// Source of the intermediate programs, which are built on demand.
 #[derive(Default)]
 pub struct Hints<'a> {
     /// Builds the programs; `None` without hints.
     pub(super) build: Option<Build<'a>>,
-    /// `true` if the hardware is bit-serial, whose gates are those of the program.
+    /// `true` if the hardware is bit-serial: then its gates are those of the program.
     pub(super) is_bit_serial: bool,
 }
 
@@ -24,18 +24,18 @@ impl<'a> Hints<'a> {
         Hints::default()
     }
 
-    /// Returns the hints of known intermediate programs.
+    /// Returns hints with the intermediate programs that `build` returns.
     pub fn from_programs(build: impl Fn() -> Option<Steps> + 'a) -> Hints<'a> {
         Hints { build: Some(Box::new(build)), is_bit_serial: false }
     }
 
-    /// Returns the same hints for bit-serial hardware.
+    /// Returns these hints, marked as hints for bit-serial hardware if `is_bit_serial`.
     #[must_use]
     pub fn with_bit_serial(self, is_bit_serial: bool) -> Hints<'a> {
         Hints { is_bit_serial, ..self }
     }
 
-    /// Returns the hints of the header comment of RTL.
+    /// Returns the hints that the header comment of RTL contains.
     pub fn from_header(model: &'a Model, rtl: &'a Rtl) -> Hints<'a> {
         let is_bit_serial = compile::is_bit_serial(&rtl.head);
         // The plan of resource sharing and of bit-serial parts is rebuilt.
@@ -48,7 +48,7 @@ impl<'a> Hints<'a> {
     }
 }
 
-/// Returns the intermediate programs of time-multiplexed RTL: those that the command in the header comment computes.
+/// Returns the intermediate programs of time-multiplexed RTL, computed by the command in the header comment.
 pub fn intermediate_programs(model: &Model, head: &[String]) -> Option<Steps> {
     let spec = compile::spec_from_header(head)?;
     Some(compile::model(model, &spec).ok()?.reused()?.steps(&spec))

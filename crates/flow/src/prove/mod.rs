@@ -1,15 +1,15 @@
-//! Proofs for every caller: the command's `prove`, `--prove`, `diff --prove` and Python call these functions, and
-//! nothing else starts a proof.
+//! Entry points of all proofs: the command `prove`, `--prove`, `diff --prove` and Python call these functions, and no
+//! other code starts a proof.
 //!
-//! [`program`] proves RTL equal to a program: the header comment, a witness or known intermediate programs are hints,
-//! which the prover checks and never trusts; a program that was lowered is proved equal to its source too.
-//! [`state_machine`] does so for state machines, [`models`] for two programs. [`design`] is all of it for a source in
-//! memory: reading, hints, proof, certificate.
+//! [`program`] proves RTL equal to a program. The header comment, a witness or known intermediate programs are hints,
+//! which the prover checks and never trusts. A program that was lowered is also proved equal to its source.
+//! [`state_machine`] proves RTL equal to a state machine, [`models`] compares two programs. [`design`] combines
+//! parsing, hints, proof and certificate for an RTL source in memory.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `options` | options of a proof, by name |
-//! | `rtl_file` | RTL as the prover reads it, and what it rejects |
+//! | `rtl_file` | RTL as the prover reads it, and the sources that it rejects |
 //! | `hints` | intermediate programs |
 //! | `certificate` | files for `alir2hdl-check` and other provers |
 
@@ -40,13 +40,13 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Proof of a program, with what a certificate needs.
+/// Proof of a program, with the data for a certificate.
 pub struct ProgramProof<'a> {
     /// Verdict, method and notes.
     pub report: Report,
-    /// Engine, with the questions to the SAT solver.
+    /// Engine, with its queries to the SAT solver.
     pub engine: Engine,
-    /// The request as it was used.
+    /// The request, with the values that the proof used.
     pub request: Request,
     programs: Intermediates<'a>,
 }
@@ -58,13 +58,13 @@ impl ProgramProof<'_> {
         ProgramProof { report, engine, request, programs }
     }
 
-    /// Returns the intermediate programs; none without hints.
+    /// Returns the intermediate programs; empty without hints.
     pub fn programs(&self) -> Vec<Model> {
         self.programs.get().map(|steps| steps.programs).unwrap_or_default()
     }
 }
 
-/// Intermediate programs, built once: the proof and its certificate may both need them.
+/// Intermediate programs, which are built at most once although both the proof and its certificate may need them.
 struct Intermediates<'a> {
     hints: Hints<'a>,
     built: OnceCell<Option<Steps>>,
@@ -93,10 +93,10 @@ pub fn program<'a>(
     ProgramProof { report, engine, request, programs }
 }
 
-/// Proves that a lowered program is equal to its source, and adds the result to the report about the program.
+/// Proves a lowered program equal to its source, and adds the result to the report about the program.
 ///
 /// # Errors
-/// A source without semantics, which is an internal error, in words.
+/// A message if the semantics of the source cannot be built, which is an internal error.
 pub fn lowering(
     model: &Model,
     source: Option<&dyn Source>,
@@ -119,8 +119,8 @@ pub fn state_machine(
     machine::prove(design, rtl, request, solvers)
 }
 
-/// Proves or refutes that two programs with equal numbers of inputs and outputs are equal for every input; with a
-/// refutation come inputs.
+/// Proves or refutes that two programs with equal numbers of inputs and outputs are equal for every input. A refutation
+/// includes an input for which they differ.
 pub fn models(a: &Model, b: &Model, request: &Request) -> (Report, Option<Difference>) {
     pair::prove(a, b, request, &|| Box::new(Embedded))
 }
@@ -157,7 +157,7 @@ pub struct DesignProof {
     pub certificate: certificate::Files,
 }
 
-/// Reason that there is no proof.
+/// Reason that a proof was not started.
 #[derive(Clone, Debug)]
 pub enum ProofError {
     /// The RTL, the options or the design are invalid.
@@ -172,11 +172,12 @@ impl From<Diagnostic> for ProofError {
     }
 }
 
-/// Proves or refutes that an RTL source in memory computes a design; `content` is the design's file, for a certificate.
+/// Proves or refutes that an RTL source in memory implements a design. `content` is the design's file, for a
+/// certificate.
 ///
 /// # Errors
-/// If the source cannot be read, has other ports, or assumes something about its inputs; options that a state machine
-/// has no use for.
+/// If the source cannot be read, has other ports, or assumes input intervals; if an option does not apply to state
+/// machines.
 pub fn design(
     design: ProvedDesign<'_>,
     content: Option<&[u8]>,

@@ -9,7 +9,7 @@ use alir_prove::equiv::{InputTiming, Request};
 use alir_prove::machine::MachineRequest;
 use std::num::NonZeroUsize;
 
-/// Level of the budget of a proof; each has ten times the budget of the previous one.
+/// Level of the budget of a proof; each level has ten times the budget of the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProofLevel {
     /// A tenth of the default budget.
@@ -54,7 +54,7 @@ impl ProofBudget {
     }
 }
 
-/// Options of a proof. For `None` the value is taken from the header comment or from the RTL itself.
+/// Options of a proof. If an option is `None`, its value is taken from the header comment or from the RTL itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProofOptions {
     /// Name of the module.
@@ -73,11 +73,11 @@ pub struct ProofOptions {
     pub budget: ProofBudget,
     /// `true` if only gates are compared, without word-level methods.
     pub gates_only: bool,
-    /// Cycles from power-on in which a difference of a state machine is searched.
+    /// Maximum number of cycles from power-on that the search for a difference of a state machine covers.
     pub depth: Option<u32>,
     /// `true` if a certificate is recorded.
     pub certificate: bool,
-    /// Number of threads; all cores if not given.
+    /// Number of threads; `None`: all cores.
     pub threads: Option<NonZeroUsize>,
 }
 

@@ -6,21 +6,21 @@ use alir_formats as formats;
 use alir_hdl::{self as rtl, Language, Rtl};
 use std::sync::Arc;
 
-/// RTL that was read.
+/// Parsed RTL.
 pub struct RtlFile {
     /// The design.
     pub rtl: Rtl,
-    /// Its language.
+    /// Language of the source.
     pub language: Language,
     /// The source; `None` if the design was not read from one source.
     pub source: Option<Arc<str>>,
 }
 
 impl RtlFile {
-    /// Reads a source.
+    /// Parses a source.
     ///
     /// # Errors
-    /// If it is a model (`E0911`), assumes something about its inputs (`E0907`), or cannot be read.
+    /// If the source is a model (`E0911`), assumes input intervals (`E0907`), or cannot be parsed.
     pub fn read(source: &str, language: Language, top: Option<&str>) -> Result<RtlFile, Diagnostics> {
         RtlFile::check(source)?;
         let rtl = rtl::read(language, source, top)?;
@@ -30,7 +30,7 @@ impl RtlFile {
     /// Rejects a source about which nothing can be proved for every input.
     ///
     /// # Errors
-    /// If it is a model (`E0911`) or assumes something about its inputs (`E0907`).
+    /// If the source is a model (`E0911`) or assumes input intervals (`E0907`).
     pub fn check(source: &str) -> Result<(), Diagnostic> {
         if formats::shows_model(source.as_bytes()) && !rtl::netlist::is_json(source.as_bytes()) {
             let message = "this is a model, not Verilog or VHDL";
@@ -48,10 +48,10 @@ impl RtlFile {
     }
 }
 
-/// End of a port's name in a wrapper of AXI4-Streams.
+/// Suffix of a port name of an AXI4-Stream wrapper, with the following space.
 const STREAM_PORT: &str = "_tdata ";
 
-/// Returns the error that a file has other ports than the design: it is the file of another one.
+/// Returns the error that a file has other ports than the design, so that it belongs to another design.
 pub fn other_ports(reason: &str) -> Diagnostic {
     let help = match reason.contains(STREAM_PORT) {
         true => "these are the ports of an AXI4-Stream wrapper: --top takes the module in it, such as --top NAME_core",

@@ -8,13 +8,14 @@ pub(super) fn is_report(text: &str) -> bool {
         && text.contains("<Report Title>: PnR Report")
 }
 
-/// Parses the table "Resource Usage Summary": `name | used/available  share`, parts of a resource after `--`.
+/// Parses the table "Resource Usage Summary" with lines `name | used/available  share`. In lines for a part of a
+/// resource, the name starts with `--`.
 pub(super) fn read(text: &str) -> ToolReport {
     let lines =
         || text.lines().filter_map(|line| line.split_once('|')).map(|(name, usage)| (name.trim(), usage.trim()));
     let used = |usage: &str| number(&usage.replace(['/', '('], " "));
     let figure = |name: &str| lines().find(|(n, _)| *n == name).and_then(|(_, usage)| used(usage));
-    // The blocks are listed by kind; the total is a share alone.
+    // The memory blocks are listed by kind; their total is only stated as a percentage.
     let blocks = lines()
         .skip_while(|(name, _)| *name != "BSRAM")
         .skip(1)

@@ -104,7 +104,7 @@ pub(super) fn text(text: &str) -> Option<ToolReport> {
     Some(ToolReport { tool: "hls", state: None, row })
 }
 
-/// Leaves out the reports of modules inside a design: HLS writes a file for each function into the folder of the whole.
+/// Removes the reports of modules inside a design: HLS writes a report for each function into the folder of the design.
 pub(super) fn whole_designs(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let module = |path: &Path| {
         let name = path.file_name()?.to_str()?;
@@ -114,7 +114,7 @@ pub(super) fn whole_designs(files: Vec<PathBuf>) -> Vec<PathBuf> {
     let folder = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
     let whole: BTreeSet<PathBuf> =
         files.iter().filter(|path| path.ends_with("csynth.xml")).map(|path| folder(path)).collect();
-    // Without a report of the whole, the one that names its own module as the top.
+    // If the whole design has no report, keeps the report that names its own module as the top.
     let is_top = |path: &Path, module: &str| {
         let xml = path.with_extension("xml");
         let text = super::contents(&xml).unwrap_or_default();

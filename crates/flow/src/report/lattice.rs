@@ -30,7 +30,7 @@ pub(super) fn map(text: &str) -> FileContent {
     Some(ToolReport { tool: "diamond", state: Some(Stage::Synthesized), row }).into()
 }
 
-/// A frequency or a time, as a period in nanoseconds.
+/// Converts a frequency or a time to a period in nanoseconds.
 fn period(cell: &str) -> Option<f64> {
     let value = number(cell)?;
     match cell.trim().rsplit_once(' ')?.1 {
@@ -40,7 +40,7 @@ fn period(cell: &str) -> Option<f64> {
     }
 }
 
-/// Parses a timing trace: the two tables "Report Summary", of setup and of hold.
+/// Parses a timing trace: the two tables "Report Summary", for setup and for hold.
 pub(super) fn timing(name: &str, text: &str) -> FileContent {
     if !text.contains("Lattice TRACE Report") {
         // ISE's trace has the same extension and belongs to another tool; Radiant's has other tables.
@@ -61,7 +61,7 @@ pub(super) fn timing(name: &str, text: &str) -> FileContent {
             preference.clear();
             continue;
         }
-        // A line for setup, one for hold, and one with both, which has no score.
+        // The trace has a line for setup, one for hold, and one with both, which has no score.
         if let Some(errors) = line.strip_prefix("Timing errors:").filter(|_| line.contains("Score:")) {
             failing += number(errors).unwrap_or(0.0);
         }

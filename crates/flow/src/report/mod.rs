@@ -1,8 +1,8 @@
 //! Reports of FPGA tools as rows of one table.
 //!
 //! A folder is searched for files that Vivado, Vitis HLS, Quartus, Diamond, Gowin, yosys and nextpnr write; the content
-//! of a file decides which tool wrote it. The files that one tool wrote into one folder about one stage of a build are
-//! a [`BuildRow`]; the row of the last stage represents the build.
+//! of a file decides which tool wrote it. The figures of all files that one tool wrote into one folder about one stage
+//! of a build are merged into a [`BuildRow`]; the row of the last stage represents the build.
 //!
 //! | file | content |
 //! |---|---|
@@ -32,14 +32,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Maximum size of a report, in bytes.
+/// Maximum size of a report file, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// Maximum depth of folders below the one that was named.
+/// Maximum depth of folders below the given folder.
 const MAX_DEPTH: usize = 8;
 /// Maximum number of files that are read.
 const MAX_FILES: usize = 100_000;
 
-/// Stage of a build, in the order in which a tool reaches them.
+/// Stage of a build; stages are ordered as a tool reaches them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
@@ -56,7 +56,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Returns the word for it in tables.
+    /// Returns the name of the stage in tables.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Synthesized => "synthesized",
@@ -77,28 +77,29 @@ pub struct ClockFigures {
     pub kind: Option<String>,
     /// Period in nanoseconds.
     pub period_ns: Option<f64>,
-    /// Least setup slack of its own register paths, in nanoseconds.
+    /// Least setup slack of the clock's own register paths, in nanoseconds.
     pub slack_ns: Option<f64>,
-    /// Least hold slack, in nanoseconds.
+    /// Least hold slack of the clock, in nanoseconds.
     pub hold_ns: Option<f64>,
     /// Number of path ends that miss setup, hold or pulse width.
     pub failing: Option<f64>,
-    /// Highest frequency by its register paths, in MHz.
+    /// Highest frequency that the clock's register paths permit, in MHz.
     pub fmax_mhz: Option<f64>,
-    /// Highest frequency that the clock network allows too, in MHz.
+    /// Highest frequency that both the register paths and the clock network permit, in MHz.
     pub restricted_fmax_mhz: Option<f64>,
 }
 
-/// Figures of one stage of a build. `None` is what the reports do not state, never zero.
+/// Figures of one stage of a build. A figure is `None` if the reports do not state the figure; `None` never represents
+/// zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BuildRow {
-    /// Path of the reports, from the folder that was named.
+    /// Path of the reports: the name of the given folder, then the path within that folder.
     pub run: String,
     /// Name of the tool.
     pub tool: &'static str,
     /// Stage; `None` if unknown.
     pub state: Option<Stage>,
-    /// `true` on the row that stands for the build: its last stage.
+    /// `true` on the row that represents the build: the row of its last stage.
     pub result: bool,
     /// Part number of the device.
     pub part: Option<String>,
@@ -135,7 +136,7 @@ pub struct BuildRow {
     pub failing: Option<f64>,
     /// Highest frequency of the clock by its register paths, in MHz.
     pub fmax_mhz: Option<f64>,
-    /// Highest frequency of the clock that its network allows too, in MHz (Intel).
+    /// Highest frequency that both the register paths and the network of the clock permit, in MHz (Intel).
     pub restricted_fmax_mhz: Option<f64>,
     /// Total power, in watts.
     pub power_w: Option<f64>,
@@ -145,7 +146,7 @@ pub struct BuildRow {
     pub latency: Option<f64>,
     /// Latency at the highest frequency, in nanoseconds.
     pub latency_ns: Option<f64>,
-    /// Stage of the area figures, where it is another one: [`for_people`] takes those after placement for a routed
+    /// Stage of the area figures if it differs from `state`: [`for_people`] takes area after placement for a routed
     /// design.
     pub area_state: Option<Stage>,
     /// Figures of all clocks.
@@ -167,7 +168,7 @@ enum FileContent {
     Other,
     /// Figures.
     Report(Box<ToolReport>),
-    /// A report that should have figures and has none, or one that is not read; with the reason.
+    /// A report without the expected figures, or of an unsupported kind; with the reason.
     NoFigures(&'static str),
 }
 
@@ -181,7 +182,7 @@ impl From<Option<ToolReport>> for FileContent {
     }
 }
 
-/// A file of a known tool that contributes nothing.
+/// Report file of a known tool from which no figures were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedFile {
     /// Path of the file.
@@ -195,24 +196,24 @@ pub struct SkippedFile {
 pub struct Reports {
     /// Rows in the order of their paths, tools and stages.
     pub rows: Vec<BuildRow>,
-    /// Files of known tools that contribute nothing.
+    /// Files of known tools from which no figures were read.
     pub skipped: Vec<SkippedFile>,
 }
 
 impl BuildRow {
-    /// Returns `true` if it has no figure.
+    /// Returns `true` if the row has no figure.
     fn is_empty(&self) -> bool {
         *self == BuildRow { part: self.part.clone(), ..BuildRow::default() }
     }
 
-    /// Adds the figures of another file about the same stage. Those that are known stay.
+    /// Adds the figures of another report about the same stage. Known figures are kept.
     fn fill(&mut self, other: BuildRow) {
         fn take<T>(into: &mut Option<T>, from: Option<T>) {
             if into.is_none() {
                 *into = from;
             }
         }
-        // Some reports leave the speed grade out.
+        // Some reports omit the speed grade.
         let length = |part: &Option<String>| part.as_ref().map_or(0, String::len);
         if length(&other.part) > length(&self.part) {
             self.part = other.part;
@@ -253,7 +254,8 @@ impl BuildRow {
         }
     }
 
-    /// Takes the figures of the clock with the least slack; virtual clocks clock no register.
+    /// Copies the figures of the clock with the least slack or, if no clock has a slack, with the lowest Fmax. Virtual
+    /// clocks are ignored, as they clock no register.
     fn choose_clock(&mut self) {
         let is_real = |clock: &&ClockFigures| clock.kind.as_deref() != Some("virtual");
         let with_slack = self.clocks.iter().filter(is_real).filter_map(|clock| Some((clock.slack_ns?, clock)));
@@ -271,10 +273,10 @@ impl BuildRow {
         }
     }
 
-    /// Computes the figures that follow from others.
+    /// Computes the figures that follow from other figures.
     fn conclude(&mut self) {
         let fmax = |period: Option<f64>, slack: Option<f64>| {
-            // A slack beyond the period (an empty path) states no frequency.
+            // A slack larger than the period (an empty path) determines no frequency.
             period.zip(slack).map(|(period, slack)| period - slack).filter(|ns| *ns > 0.0).map(|ns| 1000.0 / ns)
         };
         self.choose_clock();
@@ -282,7 +284,7 @@ impl BuildRow {
         for clock in &mut self.clocks {
             clock.fmax_mhz = clock.fmax_mhz.or(fmax(clock.period_ns, clock.slack_ns));
         }
-        // The slack of an HLS estimate is not one of paths.
+        // An HLS report only estimates Fmax, so no slack of paths is derived from that Fmax.
         if self.tool != "hls" {
             let by_clock = self.period_ns.zip(self.fmax_mhz.filter(|mhz| *mhz > 0.0));
             self.slack_ns = self.slack_ns.or(by_clock.map(|(period, mhz)| period - 1000.0 / mhz));
@@ -291,7 +293,7 @@ impl BuildRow {
         self.latency_ns = time.map(|(cycles, mhz)| cycles * 1000.0 / mhz);
     }
 
-    /// Returns whether timing is met; `None` if the row has no figure of it.
+    /// Returns `true` if timing is met; `None` if the row has no timing figure.
     pub fn meets_timing(&self) -> Option<bool> {
         let clocks = self.clocks.iter().flat_map(|clock| [clock.slack_ns, clock.hold_ns]);
         let own = [self.slack_ns, self.worst_slack_ns, self.hold_ns, self.further.get("pulse_width_ns").copied()];
@@ -304,7 +306,7 @@ impl BuildRow {
 /// Reads all reports below a folder, or one file. The path of each row begins with `name`.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read.
+/// If the folder cannot be read.
 pub fn read(name: &str, folder: &Path) -> io::Result<Reports> {
     let mut files = Vec::new();
     let top = if folder.is_file() {
@@ -333,7 +335,8 @@ pub fn read(name: &str, folder: &Path) -> io::Result<Reports> {
             state => rows.entry((within, report.tool, state)).or_default().fill(report.row),
         }
     }
-    // A report that states no stage belongs to the only stage of its folder; with several the stage is unknown.
+    // A report that states no stage belongs to the only stage of its folder. If the folder has several stages, the
+    // stage is unknown.
     let mut states: BTreeMap<(PathBuf, &str), BTreeSet<Stage>> = BTreeMap::new();
     for (within, tool, state) in rows.keys() {
         states.entry((within.clone(), tool)).or_default().extend(*state);
@@ -364,7 +367,7 @@ pub fn read(name: &str, folder: &Path) -> io::Result<Reports> {
 }
 
 impl BuildRow {
-    /// Adds what the `metadata.json` of a project of alir2hdl or alkaid states.
+    /// Adds the facts of the `metadata.json` of an alir2hdl or alkaid project.
     fn add_project(&mut self, facts: &Value) {
         let project = &facts["project"];
         let first = |values: &[&Value]| values.iter().find_map(|value| value.as_f64());
@@ -381,7 +384,8 @@ impl BuildRow {
     }
 }
 
-/// Marks the last stage of each build: of a tool in a folder, where yosys and nextpnr are one flow.
+/// Marks the last stage of each build. The rows of one tool in one folder are a build; yosys and nextpnr count as one
+/// tool.
 fn mark_results(rows: &mut [(PathBuf, BuildRow)]) {
     let flow = |row: &BuildRow| if row.tool == "nextpnr" { "yosys" } else { row.tool };
     let mut last: BTreeMap<(PathBuf, &str), Option<Stage>> = BTreeMap::new();
@@ -407,8 +411,8 @@ fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<()>
         if files.len() >= MAX_FILES {
             break;
         }
-        // A folder that may not be read has nothing for us; a link could lead anywhere.
-        // HLS keeps copies of its reports in a folder of its own.
+        // A folder without read permission is skipped, as are symbolic links, which may lead anywhere. HLS keeps copies
+        // of its reports in the folder `.autopilot`.
         if kind.is_dir() && depth > 0 && entry.file_name() != ".autopilot" {
             let _ = walk(&entry.path(), depth - 1, files);
         } else if kind.is_file() {
@@ -457,7 +461,7 @@ fn number(cell: &str) -> Option<f64> {
     word.parse().ok().filter(|n: &f64| n.is_finite())
 }
 
-/// Returns the smaller of two figures, or the known one.
+/// Returns the smaller of two figures; the known one if only one is known.
 fn smaller(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),

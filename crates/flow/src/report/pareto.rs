@@ -1,8 +1,8 @@
-//! Which of several designs no other one beats.
+//! Pareto front of several designs.
 
-/// For each design whether it is on the Pareto front: of `(speed, area)`, more speed and less area are better, and a
-/// design is beaten by one that is as good in both and better in one. Of designs that are equal in both the first is on
-/// the front; what has no figures is not.
+/// Returns `true` for each design on the Pareto front of `(speed, area)`, where more speed and less area are better. A
+/// design is not on the front if another one is at least as good in both and better in one. Of several equal designs
+/// only the first is on the front; a design without figures is not.
 pub fn pareto(points: &[Option<(f64, f64)>]) -> Vec<bool> {
     let is_beaten = |at: usize, (speed, area): (f64, f64)| {
         let others = points.iter().enumerate().filter(|(k, _)| *k != at);

@@ -3,10 +3,10 @@
 use super::{BuildRow, ClockFigures, Stage, ToolReport, number, smaller};
 use std::collections::BTreeMap;
 
-/// Lines of a resource table or summary as (name, value).
+/// Lines of a resource table or summary as pairs (name, value).
 type Pairs<'t> = Vec<(&'t str, &'t str)>;
 
-/// Names of the number of ALMs, the most exact figure first. The next lists are ordered alike.
+/// Names of the number of ALMs, the most exact figure first. The lists below have the same order.
 const ALMS: &[&str] = &[
     "Logic utilization (in ALMs)",
     "Logic utilization (ALMs needed / total ALMs on device)",
@@ -59,7 +59,7 @@ fn resources(pairs: &Pairs<'_>) -> BuildRow {
     row
 }
 
-/// Sets the power figures, in watts.
+/// Sets the power figures of a row, in watts.
 fn power(pairs: &Pairs<'_>, row: &mut BuildRow) {
     let watts = |key: &str| {
         let value = pairs.iter().find(|(k, _)| *k == key)?.1;
@@ -70,7 +70,7 @@ fn power(pairs: &Pairs<'_>, row: &mut BuildRow) {
     row.further.extend(watts("Core Static Thermal Power Dissipation").map(|watts| ("static_w", watts)));
 }
 
-/// Parses a `.summary` file: lines `key : value`. Returns `None` if it has no figures, or is of another kind.
+/// Parses a `.summary` file with lines `key : value`. Returns `None` if the file has no figures, or is of another kind.
 pub(super) fn summary(text: &str) -> Option<ToolReport> {
     let pair = |line: &'_ str| -> Option<(usize, usize)> { Some((line.find(':')?, line.len())) };
     let pairs: Pairs<'_> = text
@@ -108,7 +108,7 @@ fn check_and_clock(kind: &str) -> Option<(&str, &str)> {
     known.into_iter().find(|known| before.ends_with(known)).map(|check| (check, clock))
 }
 
-/// Returns the slacks of a `.sta.summary` file, the least of all corners.
+/// Returns the slacks of a `.sta.summary` file, for the worst corner.
 fn slacks(pairs: &Pairs<'_>) -> BuildRow {
     let mut timing = Timing::default();
     let mut check = None;
@@ -131,7 +131,7 @@ fn slacks(pairs: &Pairs<'_>) -> BuildRow {
     timing.row()
 }
 
-/// Timing figures by check and clock, the worst of all corners. Slacks and periods are in nanoseconds.
+/// Timing figures by check and clock, for the worst corner. Slacks and periods are in nanoseconds.
 #[derive(Default)]
 struct Timing<'t> {
     setup: BTreeMap<&'t str, f64>,
@@ -213,14 +213,14 @@ impl<'t> Timing<'t> {
     }
 }
 
-/// A table of a `.rpt` file: its title, and its lines of cells, of which the first has the headings.
+/// A table of a `.rpt` file: its title, and its lines of cells; the first line has the headings.
 struct Table<'t> {
     title: &'t str,
     lines: Vec<Vec<&'t str>>,
 }
 
 impl<'t> Table<'t> {
-    /// Returns the cell of a line in the column of a heading.
+    /// Returns the cell of a line below a heading.
     fn cell(&self, line: &[&'t str], heading: &str) -> Option<&'t str> {
         let at = self.lines.first()?.iter().position(|cell| *cell == heading)?;
         line.get(at).copied()
@@ -250,7 +250,7 @@ fn tables(text: &str) -> Vec<Table<'_>> {
     tables
 }
 
-/// Parses a `.rpt` file; the suffix of its name and its first line state which one it is.
+/// Parses a `.rpt` file. The suffix of the name and the first line state the kind of report.
 pub(super) fn report(name: &str, text: &str) -> Option<ToolReport> {
     let first = text.lines().find(|line| !line.trim().is_empty())?;
     let is = |kind: &str| first.starts_with(kind);

@@ -167,7 +167,7 @@ pub fn sort(rows: &mut [BuildRow], column: Column, descending: bool) {
 }
 
 /// Returns one row for each build: the row of its last stage. If the tool reported area after placement only, as in
-/// Vivado's project flow, the row has this area, as routing does not change the cells, and `area_state` names the
+/// Vivado's project flow, the row has this area, as routing does not change the cells; `area_state` then names the
 /// stage. Area after synthesis is never used for a placed design.
 pub fn for_people(rows: &[BuildRow]) -> Vec<BuildRow> {
     let has_area = |row: &BuildRow| row.luts.or(row.alms).or(row.logic_elements).is_some();
@@ -234,7 +234,7 @@ pub fn text(rows: &[BuildRow], requested: &[Column]) -> String {
     text
 }
 
-/// Separator of values.
+/// Format of separated values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separated {
     /// Comma-separated values (RFC 4180).
@@ -243,7 +243,7 @@ pub enum Separated {
     Tabs,
 }
 
-/// Returns all usual columns, or those that were requested, for spreadsheets.
+/// Returns all usual columns, or the requested ones, for spreadsheets.
 pub fn csv(rows: &[BuildRow], requested: &[Column], separated: Separated) -> String {
     let quoted = |cell: String| match separated {
         Separated::Commas if cell.contains(['"', ',', '\n', '\r']) => format!("\"{}\"", cell.replace('"', "\"\"")),
@@ -332,7 +332,7 @@ pub fn html(rows: &[BuildRow], requested: &[Column], projects: &[(String, Value)
 /// Returns the rows as JSON objects; an unknown value is null. Numbers are not rounded, and whole counts are integers.
 ///
 /// # Panics
-/// Never: the rows are plain data.
+/// Never: serialisation of plain data does not fail.
 pub fn json(rows: &[BuildRow]) -> String {
     let object = |row: &BuildRow| -> Map<String, Value> {
         let value = |column: Column| match column.value(row) {

@@ -1,9 +1,9 @@
-//! Vivado's `report_utilization` (flat and hierarchical), `report_timing_summary` and `report_power`, in the text form
-//! that UG906 shows. Figures are found by the headings of their tables.
+//! Vivado's `report_utilization` (flat and hierarchical), `report_timing_summary` and `report_power`, in the text
+//! format of UG906. Figures are identified by the headings of their tables.
 
 use super::{BuildRow, ClockFigures, FileContent, Stage, ToolReport, number};
 
-/// Parses a report of Vivado. Reports other than those of utilisation, timing and power have no figure of a row.
+/// Parses a report of Vivado. Only reports about utilisation, timing and power have figures of a row.
 pub(super) fn read(name: &str, text: &str) -> FileContent {
     let header = |key: &str| {
         let line = text.lines().take(40).find_map(|l| l.strip_prefix('|')?.trim_start().strip_prefix(key))?;
@@ -54,7 +54,7 @@ fn part<'t>(header: impl Fn(&str) -> Option<&'t str>) -> Option<String> {
     })
 }
 
-/// Returns the stage that a `Design State` line names; `None` if it is none of those that a row can have.
+/// Returns the stage that a `Design State` line names; `None` if it names no stage of a row.
 fn state_of_header(state: &str) -> Option<Stage> {
     match state.to_ascii_lowercase().as_str() {
         "synthesized" => Some(Stage::Synthesized),
@@ -66,7 +66,7 @@ fn state_of_header(state: &str) -> Option<Stage> {
     }
 }
 
-/// Returns the stage that the words of a file name state, the last one first. Timing summaries before Vivado 2024 have
+/// Returns the stage in the words of a file name; the last such word decides. Timing summaries before Vivado 2024 have
 /// no `Design State`.
 fn state_of_name(name: &str) -> Option<Stage> {
     let lower = name.to_ascii_lowercase();
@@ -156,7 +156,7 @@ fn hierarchical(text: &str, row: &mut BuildRow) {
 
 /// A table whose columns are marked by runs of dashes under the headings.
 struct DashedTable<'t> {
-    /// Heading of each column, and the place of its dashes.
+    /// Heading of each column, and the range of its dashes.
     columns: Vec<(&'t str, usize, usize)>,
     rows: Vec<&'t str>,
 }
@@ -175,16 +175,16 @@ impl<'t> DashedTable<'t> {
         Some(DashedTable { columns, rows: lines.take_while(|line| !line.trim().is_empty()).collect() })
     }
 
-    /// Returns the number of a row in a column; `None` where the cell is empty, `NA` or infinite.
+    /// Returns the number of a row in a column; `None` if the cell is empty, `NA` or infinite.
     fn number(&self, row: &str, heading: &str) -> Option<f64> {
         let (_, from, to) = *self.columns.iter().find(|(name, ..)| *name == heading)?;
-        // Numbers end where their dashes end; a long one begins before them.
+        // Numbers end where their dashes end; a long number begins before the dashes.
         let (start, end) = spans(row).find(|&(start, end)| start < to && end > from && end.abs_diff(to) <= 2)?;
         number(row.get(start..end)?)
     }
 }
 
-/// Iterates over the runs of characters that are no spaces.
+/// Iterates over the runs of characters other than spaces.
 fn spans(line: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {

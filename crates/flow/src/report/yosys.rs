@@ -38,7 +38,7 @@ fn figures(name: &str, mhz: f64, required: Option<f64>) -> ClockFigures {
     }
 }
 
-/// Returns the figures of nextpnr's table of used cells.
+/// Returns the resource figures from nextpnr's numbers of used cells.
 fn utilisation(used: &BTreeMap<&str, f64>) -> BuildRow {
     let sum = |names: &[&str]| {
         let counts: Vec<f64> = names.iter().filter_map(|name| used.get(name).copied()).collect();
@@ -53,7 +53,7 @@ fn utilisation(used: &BTreeMap<&str, f64>) -> BuildRow {
     }
 }
 
-/// Counts cells by kind. A carry cell of ECP5 is two look-up tables, a memory of them four.
+/// Counts cells by kind. A carry cell of ECP5 uses two look-up tables, a distributed memory four.
 fn cells<'t>(counts: impl Iterator<Item = (&'t str, f64)>) -> BuildRow {
     let zero = Some(0.0);
     let mut row = BuildRow { luts: zero, registers: zero, dsps: zero, brams: zero, ..BuildRow::default() };
@@ -80,7 +80,7 @@ fn cells<'t>(counts: impl Iterator<Item = (&'t str, f64)>) -> BuildRow {
     row
 }
 
-/// Parses a log of yosys or nextpnr. The last of several statistics is used: that of the finished design.
+/// Parses a log of yosys or nextpnr. The last of several statistics is used, which is that of the finished design.
 pub(super) fn log(text: &str) -> Option<ToolReport> {
     if text.contains("Max frequency for clock") || text.contains("Device utilisation:") {
         return Some(nextpnr_log(text));
@@ -97,7 +97,7 @@ pub(super) fn log(text: &str) -> Option<ToolReport> {
     let at = lines.iter().rposition(|line| is_total(line))?;
     let pair = |line: &&str| -> Option<(String, f64)> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        // The kind precedes the count, in releases since 0.50 it follows it.
+        // The kind precedes the count; in releases since 0.50 it follows the count.
         let [first, last] = words[..] else { return None };
         let count = |word: &str| word.parse::<f64>().ok();
         count(last).map(|n| (first.to_owned(), n)).or_else(|| count(first).map(|n| (last.to_owned(), n)))

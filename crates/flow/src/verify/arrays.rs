@@ -1,5 +1,5 @@
 //! Files with an array for each port of a state machine, one row per cycle: an npz file, a folder of npy files, or one
-//! file for a machine with one port.
+//! file for a state machine with one port.
 
 use crate::verify::Rows;
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
@@ -14,10 +14,11 @@ use std::path::Path;
 /// Error code for invalid files with an array for each port of a state machine.
 pub const PORT_FILES: &str = "E0711";
 
-/// Rows that are read at a time.
+/// Number of rows that are read at a time.
 const BLOCK: usize = 1024;
 
-/// Returns the name of each port in names of files and arrays: the name in the model, if it is a valid file name.
+/// Returns a unique name of each port for files and arrays: the name in the model if that is a valid file name,
+/// otherwise a legalised name.
 pub fn file_names(machine: &Machine, ports: impl Iterator<Item = SignalId>) -> Vec<String> {
     let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut names: Vec<String> = Vec::new();
@@ -38,7 +39,7 @@ pub fn types_of(machine: &Machine, port: SignalId) -> Vec<Port> {
     machine.signal(port).elements.iter().map(|&kif| Port { kif, frac: i64::from(kif.frac) }).collect()
 }
 
-/// Ports to which arrays belong.
+/// Direction of the ports to which arrays belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The input ports.
@@ -80,18 +81,19 @@ struct PortArray {
     block: Values,
     /// Prevents the file from being overwritten while it is read.
     _protected: Protected,
-    /// Number of rows of the block, and of those that were read.
+    /// Number of rows in the block.
     rows: usize,
+    /// Number of rows of the block that were returned.
     taken: usize,
 }
 
-/// A number of an array, and its position.
+/// A single number in an array, with the number's position.
 pub struct At<'a> {
     /// The block that contains the number.
     pub block: &'a Values,
     /// Index of the number in the block.
     pub index: usize,
-    /// The type of its element.
+    /// Type of the number's element.
     pub port: Port,
     /// Index of the element in its port.
     pub element: usize,
@@ -109,7 +111,7 @@ fn is_npz(path: &Path) -> bool {
 }
 
 impl Arrays {
-    /// Opens the arrays of all ports of a side. With `codes` they contain raw integer values, otherwise real numbers.
+    /// Opens the arrays of all ports of a side, which contain raw integer values with `codes`, otherwise real numbers.
     ///
     /// # Errors
     /// If an array is missing or invalid.

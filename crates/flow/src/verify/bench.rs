@@ -1,8 +1,8 @@
 //! Self-checking testbenches for one or more modules.
 //!
-//! The testbenches in all three languages read the same files of rows ([`Bench::rows`]) and print the same lines (see
-//! [`super::compare`]). [`super::cycles`] decides the events of each cycle. Each module is a separate *lane*, so that
-//! many small modules share one compilation and one run of a simulator.
+//! The testbenches in all three languages read the same files, with one row per cycle ([`Bench::rows`]), and print the
+//! same lines (see [`super::compare`]). [`super::cycles`] decides the events of each cycle. Each module is a separate
+//! *lane*, so that many small modules share one compilation and one run of a simulator.
 
 use super::compare::{Report, read_report};
 use super::cycles::{Bits, Cycles, Field};
@@ -15,7 +15,7 @@ use askama::Template;
 /// Maximum number of mismatches that a lane prints; further ones are only counted.
 pub const SHOWN: usize = 20;
 
-/// A testbench for these modules, in the order of their lanes.
+/// A testbench for one or more modules, with one lane for each module.
 #[derive(Clone, Copy, Debug)]
 pub struct Bench<'a> {
     /// One run for each module.
@@ -30,7 +30,7 @@ struct Connection {
     signal: String,
 }
 
-/// An element of the model in a row.
+/// Bit range of a model's input or output element in a row.
 pub(super) struct Shown {
     /// Name without characters that end a string literal in any of the languages.
     pub(super) name: String,
@@ -66,7 +66,7 @@ struct Lane {
     index: usize,
     /// Number of rows of the lane's file.
     rows: usize,
-    /// Number of rows that compare data.
+    /// Number of rows whose output data is compared.
     compared: usize,
     /// Input elements of at least one bit.
     inputs: Vec<Shown>,
@@ -133,11 +133,12 @@ struct VerilatorBench {
     vcd: bool,
 }
 
-/// Syntax of a language for ranges of bits, and for the names of signals in a lane.
+/// Syntax of a testbench language for ranges of bits, and for the names of signals in a lane.
 struct Style {
     range: fn(u32, u32) -> String,
     bit: fn(u32) -> String,
-    /// Appended to the names of stimulus and response: lanes of the wrapper share one scope.
+    /// `true` if the lane's index is appended to the names of stimulus and response: lanes of the wrapper share one
+    /// scope.
     suffix: bool,
 }
 
@@ -147,23 +148,23 @@ const VHDL: Style = Style { range: |hi, lo| format!("({hi} downto {lo})"), bit: 
 
 /// A testbench in every language, with its input files and the parser of its output.
 pub trait Testbench: Sync {
-    /// Name of the testbench's top module, which differs from those of the design.
+    /// Returns the name of the testbench's top module, which differs from the module names of the design.
     fn name(&self) -> String;
 
-    /// `bench.v`, for simulators that run Verilog with delays.
+    /// Returns `bench.v`, for simulators that run Verilog with delays.
     fn verilog(&self) -> String;
 
-    /// `bench.vhd`, for VHDL of 1993 and of 2008.
+    /// Returns `bench.vhd`, for VHDL of 1993 and of 2008.
     fn vhdl(&self) -> String;
 
-    /// `wrapper.v` and `bench.cpp`, for Verilator. The program reads its files itself: Verilator 5.006 loses the
-    /// handle of a file that is opened in one process and read in another.
+    /// Returns `wrapper.v` and `bench.cpp`, for Verilator. The program reads its files itself: Verilator 5.006 loses
+    /// the handle of a file that is opened in one process and read in another.
     fn verilator(&self) -> (String, String);
 
-    /// Files that the testbench reads.
+    /// Returns the files that the testbench reads.
     fn rows(&self) -> FileSet;
 
-    /// Number of rows that the testbench must read before it prints `PASS` with this number.
+    /// Returns the number of rows that the testbench must read before it prints `PASS` with this number.
     fn expected_rows(&self) -> usize;
 
     /// Returns `true` if a value change dump (`wave.vcd`) of all signals is written.
@@ -173,9 +174,9 @@ pub trait Testbench: Sync {
     fn read(&self, said: &str) -> Option<Report>;
 }
 
-/// Returns the name of a testbench of these modules: `tb_` and the name of the first one.
+/// Returns the name of a testbench for these modules: `tb_` and the name of the first module.
 pub(super) fn bench_name<'a>(tops: impl Iterator<Item = &'a str> + Clone) -> String {
-    // A module from another source may have an escaped name.
+    // A third-party module may have an escaped name.
     let mut name = legalise(&format!("tb_{}", tops.clone().next().unwrap_or("modules")));
     let taken = |name: &str| {
         let name = name.to_ascii_lowercase();

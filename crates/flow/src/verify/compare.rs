@@ -18,21 +18,21 @@ pub struct Report {
     pub compared: usize,
 }
 
-/// A difference.
+/// A difference between expected and observed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Which module of the testbench.
+    /// Index of the module in the testbench.
     pub lane: usize,
-    /// The clock cycle, from 0.
+    /// Clock cycle, from 0.
     pub cycle: usize,
-    /// The difference.
+    /// Kind and details of the difference.
     pub what: Difference,
 }
 
 /// Kind and details of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// A stream: the rule of its handshake that is broken, or the beat that is wrong.
+    /// A stream: the handshake rule that is violated, or the beat that is wrong.
     Stream(String),
     /// The valid flag.
     Valid {
@@ -41,15 +41,15 @@ pub enum Difference {
     },
     /// An output element.
     Output {
-        /// Its index.
+        /// Index of the element.
         element: usize,
-        /// Its name.
+        /// Name of the element.
         name: String,
-        /// The sample; nothing for what a reset leaves.
+        /// Index of the sample; `None` for outputs after a reset.
         sample: Option<usize>,
-        /// The code that it must have.
+        /// Expected raw integer value.
         expected: BigInt,
-        /// The code that it has; `None` if some of its bits are unknown.
+        /// Observed raw integer value; `None` if some of its bits are unknown.
         found: Option<BigInt>,
     },
 }
@@ -73,7 +73,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Reads the report of a simulation; `None` if it is not complete.
+/// Parses the report of a simulation; `None` if the report is incomplete.
 pub(super) fn read_report(said: &str, lanes: &[Cycles]) -> Option<Report> {
     let mut report = Report { compared: lanes.iter().map(Cycles::compared).sum(), ..Report::default() };
     let mut done = vec![false; lanes.len()];
@@ -99,7 +99,7 @@ pub(super) fn read_report(said: &str, lanes: &[Cycles]) -> Option<Report> {
     done.iter().all(|d| *d).then_some(report)
 }
 
-/// The elements that differ in a row.
+/// Returns the valid flag and the elements that differ in a row; `None` if the response is malformed.
 fn differences(lane: &Cycles, index: usize, row: usize, response: &str) -> Option<Vec<Mismatch>> {
     let layout = &lane.layout;
     let cycle = lane.cycles.get(row)?;
@@ -112,7 +112,7 @@ fn differences(lane: &Cycles, index: usize, row: usize, response: &str) -> Optio
     for (element, about) in lane.elements.iter().enumerate() {
         let lo = layout.output_lo(element);
         let expected = &lane.outputs.row(sample)[element];
-        // All bits of an element are defined or none.
+        // Either all bits of an element are defined, or none.
         if about.width > 0 && cycle.defined.as_ref().is_some_and(|defined| !defined.get(lo)) {
             continue;
         }
@@ -132,7 +132,7 @@ fn differences(lane: &Cycles, index: usize, row: usize, response: &str) -> Optio
     Some(all)
 }
 
-/// The bits of binary digits, and which of them are known.
+/// Returns the bits of binary digits, and the mask of known bits; `None` if the number of digits is not `width`.
 fn parse_binary(text: &str, width: u32) -> Option<(Bits, Bits)> {
     let (mut bits, mut known) = (Bits::zero(width), Bits::zero(width));
     if text.chars().count() != width as usize {
@@ -151,7 +151,7 @@ mod tests {
     use crate::verify::{Rows, Vectors};
     use alir_hw::netlist::{Element, Interface};
 
-    /// One run of a wire of four signed bits with two samples.
+    /// Returns one run of a wire of four signed bits with two samples.
     fn lanes() -> [Cycles; 1] {
         let element = |port: &str, name: &str| Element {
             port: port.into(),

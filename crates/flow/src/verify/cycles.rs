@@ -1,8 +1,8 @@
-//! Samples laid out in time: stimulus and expected response of each clock cycle.
+//! Stimulus and expected response of each clock cycle of a run.
 //!
-//! In a cycle the inputs change, all nets settle, the outputs are observed, and the clock rises. This module derives
-//! all pipeline behaviour (latency, valid, enable, reset, stalls) from the [`Interface`] alone; a testbench only
-//! applies rows and compares.
+//! In each cycle the inputs change, all nets settle, the outputs are observed, and then the clock rises. This module
+//! derives all pipeline behaviour (latency, valid, enable, reset, stalls) from the [`Interface`] alone; a testbench
+//! only applies and compares rows.
 
 use super::vectors::Vectors;
 use alir_core::num::Kif;
@@ -11,7 +11,7 @@ use alir_hw::netlist::{Cell, Direction, Element, Evaluator, Interface, Net, Netl
 use num_bigint::{BigInt, BigUint, Sign};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A row of bits.
+/// A row of bits, which are the values of several ports in one cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bits {
     words: Vec<u64>,
@@ -19,24 +19,24 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Returns zero bits.
+    /// Returns a row of `width` zero bits.
     pub fn zero(width: u32) -> Bits {
         Bits { words: vec![0; width.div_ceil(64) as usize], width }
     }
 
-    /// Sets one bit.
+    /// Sets the bit at index `at`.
     pub fn set(&mut self, at: u32, bit: bool) {
         let mask = 1 << (at % 64);
         let word = &mut self.words[(at / 64) as usize];
         *word = if bit { *word | mask } else { *word & !mask };
     }
 
-    /// Returns one bit.
+    /// Returns the bit at index `at`.
     pub fn get(&self, at: u32) -> bool {
         self.words[(at / 64) as usize] >> (at % 64) & 1 == 1
     }
 
-    /// Puts the low `width` bits of a code, in two's complement, at bit `lo`.
+    /// Stores the low `width` bits of a raw integer value, in two's complement, at bit `lo`.
     pub fn put(&mut self, lo: u32, width: u32, code: &BigInt) {
         let negative = code.sign() == Sign::Minus;
         // -v in two's complement is the complement of v - 1.
@@ -48,12 +48,12 @@ impl Bits {
         }
     }
 
-    /// Returns the raw integer value of a type at bit `lo`.
+    /// Returns the raw integer value of type `kif` at bit `lo`.
     pub fn code(&self, lo: u32, kif: Kif) -> BigInt {
         alir_core::num::wrap(&self.unsigned(lo, kif.width()).into(), kif)
     }
 
-    /// Returns the bits from `lo` on as an unsigned number.
+    /// Returns `width` bits from bit `lo` on as an unsigned number.
     pub fn unsigned(&self, lo: u32, width: u32) -> BigUint {
         let mut bytes = vec![0u8; (width as usize).div_ceil(8)];
         for i in 0..width {
@@ -62,7 +62,8 @@ impl Bits {
         BigUint::from_bytes_le(&bytes)
     }
 
-    /// Returns hexadecimal digits, most significant first; the number of bits is rounded up to a multiple of four.
+    /// Returns the row as hexadecimal digits, most significant first; the number of bits is rounded up to a multiple of
+    /// four.
     pub fn hex(&self) -> String {
         let digits = self.width.div_ceil(4);
         let digit = |k: u32| (self.words[(k / 16) as usize] >> (k % 16 * 4) & 15) as u32;
@@ -73,53 +74,53 @@ impl Bits {
 /// Bit field of a row, and the port that it is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The port.
+    /// Name of the port.
     pub port: String,
-    /// Lowest bit of the row.
+    /// Index of the lowest bit in the row.
     pub lo: u32,
     /// Number of bits.
     pub width: u32,
-    /// `true` if the port is a single bit rather than a vector of one.
+    /// `true` if the port is a single bit rather than a vector of length one.
     pub scalar: bool,
 }
 
 impl Field {
-    /// Returns the highest bit of the row.
+    /// Returns the index of the highest bit in the row.
     pub fn hi(&self) -> u32 {
         self.lo + self.width - 1
     }
 }
 
-/// Where everything is in the rows of stimulus and response.
+/// Positions of all ports and elements in the rows of stimulus and response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Module name.
     pub top: String,
     /// Name of the clock port.
     pub clock: Option<String>,
-    /// Input ports except for the clock.
+    /// Fields of the input ports except the clock.
     pub stimulus: Vec<Field>,
-    /// Bits of a stimulus row, at least 1.
+    /// Number of bits of a stimulus row, at least 1.
     pub stimulus_width: u32,
-    /// Output ports; the valid flag, if there is one, is bit 0.
+    /// Fields of the output ports; the valid flag, if any, is bit 0.
     pub response: Vec<Field>,
-    /// Bits of a response row, at least 1.
+    /// Number of bits of a response row, at least 1.
     pub response_width: u32,
-    /// Lowest data bit of a response row.
+    /// Index of the lowest data bit in a response row.
     pub data_lo: u32,
-    /// Lowest bit of each input element in a stimulus row.
+    /// Index of the lowest bit of each input element in a stimulus row.
     inputs: Vec<u32>,
-    /// Lowest bit of each output element in a response row.
+    /// Index of the lowest bit of each output element in a response row.
     outputs: Vec<u32>,
     reset: Option<u32>,
     enable: Option<u32>,
     valid: Option<u32>,
-    /// Bit that states when a sample is accepted, compared like an output element after the others.
+    /// Bit that states when a sample is accepted. It is compared like an additional last output element.
     ready: Option<u32>,
 }
 
 impl Layout {
-    /// Returns the layout for a module.
+    /// Returns the row layout for a module with this interface.
     pub fn new(interface: &Interface) -> Layout {
         let mut stimulus = Vec::new();
         let mut response = Vec::new();
@@ -161,20 +162,21 @@ impl Layout {
         row.code(self.outputs[index], kif)
     }
 
-    /// Returns the lowest bit of an input element in a stimulus row.
+    /// Returns the index of the lowest bit of an input element in a stimulus row.
     pub fn input_lo(&self, index: usize) -> u32 {
         self.inputs[index]
     }
 
-    /// Returns the lowest bit of an output element in a response row.
+    /// Returns the index of the lowest bit of an output element in a response row.
     pub fn output_lo(&self, index: usize) -> u32 {
         self.outputs[index]
     }
 }
 
-/// Appends a field for each port of the elements. Returns the lowest bit of each element, and the end of the row.
+/// Appends a field for each port of the elements. Returns the index of the lowest bit of each element, and the number
+/// of bits of the row.
 fn place(elements: &[Element], fields: &mut Vec<Field>) -> (Vec<u32>, u32) {
-    // Ports in the order of their first element; the highest element determines the width.
+    // Ports have the order of their first elements; the highest element determines the width of a port.
     let mut widths: Vec<(&str, u32)> = Vec::new();
     let mut index_of: BTreeMap<&str, usize> = BTreeMap::new();
     for element in elements.iter().filter(|e| e.width > 0) {
@@ -195,22 +197,22 @@ fn place(elements: &[Element], fields: &mut Vec<Field>) -> (Vec<u32>, u32) {
     (elements.iter().map(lo_of).collect(), end)
 }
 
-/// One clock cycle.
+/// Stimulus and expected response of one clock cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// Bits on the inputs.
+    /// Bits of the input ports.
     pub stimulus: Bits,
-    /// The sample whose outputs must be there, if data is to be compared in this cycle.
+    /// Index of the row of expected outputs, if data is compared in this cycle.
     pub sample: Option<usize>,
-    /// The valid flag that must be there, if it is known.
+    /// Expected valid flag, if it is known.
     pub valid: Option<bool>,
-    /// The cycle in which the inputs that these outputs belong to were applied, if there are such.
+    /// Cycle in which the inputs of these outputs were applied, if any.
     pub entered: Option<usize>,
-    /// The response bits that are compared, if not all of the sample's.
+    /// Response bits that are compared; `None`: all bits.
     pub defined: Option<Bits>,
 }
 
-/// A run of the module.
+/// A run of the module with expected outputs.
 #[derive(Clone, Debug)]
 pub struct Cycles {
     /// The layout of the rows.
@@ -221,21 +223,22 @@ pub struct Cycles {
     pub elements: Vec<Element>,
     /// Clock cycles of the run.
     pub cycles: Vec<Cycle>,
-    /// Expected outputs: of each sample, then, for a module whose data registers have just been reset, after each
-    /// further cycle.
+    /// Expected outputs: a row for each sample, then, for a module whose reset clears data registers, a row for each
+    /// cycle after a reset. With a ready flag, each sample has a row for both values of the flag, and the last rows are
+    /// for the flag alone.
     pub outputs: super::vectors::Rows,
     /// Number of rows of [`Cycles::outputs`] that belong to samples.
     pub samples: usize,
 }
 
-/// State of one stage of the pipeline.
+/// State of one stage of the reference pipeline.
 #[derive(Clone, Copy)]
 struct Slot {
     /// The valid flag, once it is known.
     valid: Option<bool>,
-    /// The sample, if its data is known to be intact.
+    /// Index of the sample, if its data is known to be intact.
     sample: Option<usize>,
-    /// `true` if no sample has entered it since a reset.
+    /// `true` if no sample has entered the stage since a reset.
     cleared: bool,
 }
 
@@ -243,17 +246,17 @@ const UNKNOWN: Slot = Slot { valid: None, sample: None, cleared: false };
 const CLEARED: Slot = Slot { valid: Some(false), sample: None, cleared: true };
 
 impl Cycles {
-    /// Plans a run with a new sample every cycle. Where the module has valid, enable or reset, these stall and
-    /// interrupt at random (bubbles, pauses, resets in the middle), until every sample has come out intact once. Inputs
-    /// that the module should ignore carry garbage.
+    /// Plans a run that offers a new sample in every cycle, if the interface has no valid flag, enable or reset.
+    /// Otherwise these ports stall and interrupt the run at random (bubbles, pauses, resets), until the output of every
+    /// sample has been compared once. Inputs that the module must ignore have random values.
     ///
     /// # Panics
-    /// If the vectors do not fit the interface.
+    /// If the vectors do not match the interface.
     pub fn plan(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
         Cycles::with_cleared(interface, vectors, Vec::new(), seed)
     }
 
-    /// [`Cycles::plan`]; if the data registers have a reset, the outputs after a reset are compared too.
+    /// Like [`Cycles::plan`], but also compares the outputs after a reset if the data registers have a reset.
     ///
     /// # Panics
     /// If the vectors do not match the interface.
@@ -261,14 +264,15 @@ impl Cycles {
         Cycles::with_cleared(&netlist.interface, vectors, cleared_outputs(netlist), seed)
     }
 
-    /// `cleared` has the outputs of a pipeline whose registers are all zero, and those of the following cycles.
+    /// Plans a run. `cleared` has the outputs of a pipeline whose registers are all zero, and the outputs of the
+    /// following cycles.
     fn with_cleared(interface: &Interface, vectors: &Vectors, cleared: Vec<Vec<BigInt>>, seed: u64) -> Cycles {
         if interface.initiation_interval > 1 {
             return Cycles::repeated(interface, vectors, seed);
         }
         let samples = vectors.outputs.len();
         let outputs = vectors.outputs.followed_by(cleared);
-        // Clocks since the last reset that the pipeline moved on.
+        // Number of cycles since the last reset in which the pipeline advanced.
         let mut moved = 0;
         let layout = Layout::new(interface);
         let mut cycles = Vec::with_capacity(vectors.inputs.len() + interface.latency as usize);
@@ -276,7 +280,7 @@ impl Cycles {
         let mut waiting: VecDeque<usize> = (0..vectors.inputs.len()).collect();
         let mut pipeline: VecDeque<Slot> = vec![UNKNOWN; interface.latency as usize].into();
         let mut in_flight = 0usize;
-        // When each sample was applied last.
+        // Cycle in which each sample was applied last.
         let mut entered = vec![0; vectors.inputs.len()];
         let mut stalls = Stalls::new(interface);
         while !waiting.is_empty() || in_flight > 0 {
@@ -286,7 +290,7 @@ impl Cycles {
                 in_flight -= clear(&mut pipeline, &mut waiting);
                 moved = 0;
             }
-            // With a valid port, a sample may be offered while the pipeline is stalled or reset, and must not be
+            // If there is a valid port, a sample may be offered while the pipeline is stalled or reset, and must not be
             // accepted then.
             let offered = offer && (taken.is_some() || (layout.valid.is_some() && (reset || !enable)));
             let entering = Slot { valid: Some(taken.is_some()), sample: taken, cleared: false };
@@ -322,14 +326,15 @@ impl Cycles {
         Cycles { layout, inputs, elements, cycles, outputs, samples }
     }
 
-    /// Plans a run of a module with an initiation interval above 1: samples at some of its slots, for as long as they
-    /// must be stable, garbage on its inputs in all other cycles. The outputs are compared in every cycle of a result,
-    /// in pauses too.
+    /// Plans a run of a module with an initiation interval above 1. Samples are offered at some of the slots and stay
+    /// for as many cycles as the interface requires; in all other cycles the inputs have random values. The outputs are
+    /// compared in every cycle of a result, even in pauses.
     fn repeated(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
         let layout = Layout::new(interface);
         let (interval, latency) = (interface.initiation_interval as usize, interface.latency as usize);
         let samples = vectors.outputs.len();
-        // Each sample without and with the flag that another one is taken; then only the flag.
+        // Expected rows: each sample with the ready flag 0, then each sample with the flag 1, then the flag 0 and 1
+        // without a sample.
         let flagged = |row: &[BigInt], ready: bool| [row, &[BigInt::from(u8::from(ready))]].concat();
         let width = interface.outputs.len();
         let mut outputs = super::vectors::Rows::new(width + 1, []);
@@ -350,7 +355,7 @@ impl Cycles {
         // Cycles in which the design advanced since power-on or the last reset, and the sample of each slot since then,
         // if one was accepted and its state is known.
         let (mut moved, mut slots): (usize, Vec<Option<usize>>) = (0, Vec::new());
-        // `true` once the flags are known, after a reset.
+        // `true` after the first reset, when the flags are known.
         let mut known = false;
         let mut cycles: Vec<Cycle> = Vec::new();
         let mut shown = vec![false; samples];
@@ -367,15 +372,15 @@ impl Cycles {
             }
             let ready = moved % interval == 0;
             let taken = if ready && offer && enable && !reset { waiting.pop_front() } else { None };
-            // Samples may be offered where none is taken: they must not get in.
+            // Samples may be offered while none is accepted: the module must ignore them.
             let offered = offer && (taken.is_some() || !ready || reset || !enable);
             let mut stimulus = Bits::zero(layout.stimulus_width);
             layout.drive(&mut stimulus, interface, Controls { reset, enable, offer: offered });
             if let Some(sample) = taken {
                 entered[sample] = cycles.len();
             }
-            // Until the design has advanced by `clocks` cycles the sample stays, in pauses too; or its beats are driven
-            // one by one.
+            // A sample stays on the inputs until the design has advanced by `clocks` cycles, even in pauses, or its
+            // beats are driven one by one.
             let clocks = interface.input_hold.max(interface.input_beats) as usize;
             let stays = !ready && moved % interval < clocks;
             let held = slots.get(moved / interval).copied().flatten().filter(|_| stays);
@@ -402,7 +407,7 @@ impl Cycles {
                 Some(_) => (row, None),
                 None => (2 * samples + usize::from(ready), Some(flag_alone.clone())),
             };
-            // Before the first reset a design that has one may be anywhere.
+            // Before its first reset, a design with a reset may be in any state.
             let row = (known || interface.reset.is_none() || sample.is_some()).then_some(row);
             let entered = sample.map(|sample| entered[sample]);
             cycles.push(Cycle { stimulus, sample: row, valid, entered, defined });
@@ -429,7 +434,7 @@ impl Cycles {
         Cycles { layout, inputs: interface.inputs.clone(), elements, cycles, outputs, samples }
     }
 
-    /// Returns the sample whose result is a row of [`Cycles::outputs`].
+    /// Returns the sample of a row of [`Cycles::outputs`]; `None` if the row belongs to no sample.
     pub fn sample_of(&self, row: usize) -> Option<usize> {
         match self.layout.ready {
             Some(_) => (row < 2 * self.samples).then(|| row % self.samples),
@@ -451,7 +456,7 @@ impl Cycles {
         row
     }
 
-    /// Cycles in which data is compared.
+    /// Returns the number of cycles in which data is compared.
     pub fn compared(&self) -> usize {
         self.cycles.iter().filter(|c| c.sample.is_some()).count()
     }
@@ -461,7 +466,7 @@ impl Cycles {
         self.layout.enable.is_none_or(|at| self.cycles[cycle].stimulus.get(at))
     }
 
-    /// Returns the cycles up to `last` (inclusive) that determine its response.
+    /// Returns the cycles up to `last` (inclusive) that determine the response of `last`.
     pub fn window(&self, interface: &Interface, last: usize) -> Cycles {
         if interface.counts_clocks() {
             return Cycles { cycles: self.cycles[..=last].to_vec(), ..self.clone() };
@@ -478,22 +483,22 @@ impl Cycles {
     }
 }
 
-/// Forgets all samples since the last reset; those that were not seen to come out wait again.
+/// Drops all samples since the last reset. Samples whose outputs were not compared yet are queued again.
 fn lose(slots: &mut Vec<Option<usize>>, shown: &[bool], waiting: &mut VecDeque<usize>) {
     slots.drain(..).flatten().filter(|&s| !shown[s]).for_each(|s| waiting.push_front(s));
 }
 
-/// Returns the outputs of a module whose data registers have a reset, right after it and after each further cycle until
-/// its inputs have come through; empty for other modules.
+/// Returns the outputs of a module whose data registers have a reset: right after the reset, and in each following
+/// cycle until new inputs reach the outputs. Empty for other modules.
 fn cleared_outputs(netlist: &Netlist) -> Vec<Vec<BigInt>> {
     let interface = &netlist.interface;
     let keeps = |net: &Net| matches!(net.cell, Cell::Register { reset: None, .. });
     if interface.reset.is_none() || interface.counts_clocks() || netlist.nets().iter().any(keeps) {
         return Vec::new();
     }
-    // By the contract, outputs of registers are zero and other bits are constant.
+    // By the interface contract, outputs of registers are zero and other bits are constant.
     let mut rows = vec![interface.outputs.iter().map(|element| constant_bits(netlist, element)).collect::<Vec<_>>()];
-    // Later outputs are functions of zeros, which the evaluator computes from registers that are all zero.
+    // Later outputs are functions of zeros; the evaluator computes them from registers that are all zero.
     let mut evaluator = Evaluator::new(netlist);
     if let Some(enable) = &interface.enable {
         evaluator.set_port(enable, &BigUint::from(1u32));
@@ -508,7 +513,7 @@ fn cleared_outputs(netlist: &Netlist) -> Vec<Vec<BigInt>> {
     rows
 }
 
-/// Returns the raw value of an output element whose registers are all zero.
+/// Returns the raw integer value of an output element whose registers are all zero.
 fn constant_bits(netlist: &Netlist, element: &Element) -> BigInt {
     let port = netlist.ports().iter().find(|port| port.direction == Direction::Out && port.name == element.port);
     let Some(driver) = port.and_then(|port| port.driver) else { return BigInt::ZERO };
@@ -522,7 +527,7 @@ fn constant_bits(netlist: &Netlist, element: &Element) -> BigInt {
     row.code(element.lsb, element.kif())
 }
 
-/// Empties the pipeline; the samples in it wait again. Returns how many there were.
+/// Empties the pipeline and queues its samples again. Returns the number of these samples.
 fn clear(pipeline: &mut VecDeque<Slot>, waiting: &mut VecDeque<usize>) -> usize {
     let lost: Vec<usize> = pipeline.iter().filter_map(|s| s.sample).collect();
     for sample in &lost {
@@ -541,19 +546,19 @@ struct Controls {
     offer: bool,
 }
 
-/// Decides when to stall.
+/// Generator of random stalls and resets.
 struct Stalls {
     has_reset: bool,
     has_enable: bool,
     has_valid: bool,
-    /// Cycles of reset still to come.
+    /// Remaining cycles of the current reset.
     reset_left: u32,
-    /// Cycles until the next reset may come, so that samples get through.
+    /// Remaining cycles without a reset, so that samples reach the outputs.
     calm_left: u32,
     calm: u32,
-    /// Cycles since the last one that was not enabled.
+    /// Number of cycles since the last cycle that was not enabled.
     enabled: u32,
-    /// Percentage of cycles that are enabled, and that offer a sample; changes from time to time.
+    /// Percentages of cycles that are enabled and that offer a sample; both change from time to time.
     pace: (u64, u64),
 }
 
@@ -564,7 +569,7 @@ impl Stalls {
             has_reset: interface.reset.is_some(),
             has_enable: interface.enable.is_some(),
             has_valid: interface.valid.is_some(),
-            // Power-up: the flags are unknown until the first reset has passed.
+            // After power-on, the flags are unknown until the first reset has passed.
             reset_left: 2,
             calm_left: calm,
             calm,
@@ -588,7 +593,7 @@ impl Stalls {
             self.reset_left = 1 + random.below(3) as u32;
             self.calm_left = self.calm;
         }
-        // A run at full speed throughout would not detect registers that ignore the enable.
+        // A run without any stall would not detect registers that ignore the enable.
         let enable = !self.has_enable || (chance(random, self.pace.0) && self.enabled < self.calm);
         self.enabled = if enable { self.enabled + 1 } else { 0 };
         let offer = !self.has_valid || chance(random, self.pace.1);
@@ -618,7 +623,7 @@ impl Layout {
         self.put_elements(row, interface, codes, |_| true);
     }
 
-    /// Writes the elements of a sample for which `is_there` is `true`: those at the ports in this cycle.
+    /// Writes the elements of a sample for which `is_there` returns `true`: the elements on the ports in this cycle.
     fn put_elements(
         &self,
         row: &mut Bits,
@@ -684,15 +689,15 @@ mod tests {
         let samples: Vec<Option<usize>> = plan.cycles.iter().map(|c| c.sample).collect();
         assert_eq!(samples, [None, None, Some(0), Some(1), Some(2), Some(3), Some(4)]);
         assert!(plan.cycles.iter().all(|c| c.valid.is_none()));
-        // 69 bits of stimulus: the first element low, the second without bits, the third above.
+        // The stimulus has 69 bits: the first element is lowest, the second has no bits, the third is highest.
         assert_eq!(plan.layout.stimulus_width, 69);
         let third = plan.cycles[3].stimulus.code(3, Kif { signed: false, int: 66, frac: 0 });
         assert_eq!(third, BigInt::from(3) << 50u32);
     }
 
-    /// For every seed, a register that ignores the enable is detected, because its value is compared after a cycle in
-    /// which it should have been kept. (A mutant without the enable passed with one of 250 seeds, whose runs were at
-    /// full speed throughout.)
+    /// For every seed, a register that ignores the enable is detected, as its value is compared after a cycle in which
+    /// it should have been kept. (Before runs were forced to stall, a mutant without the enable passed with one of 250
+    /// seeds.)
     #[test]
     fn every_run_of_a_module_with_an_enable_stalls() {
         for seed in 0..2_000 {
@@ -725,7 +730,7 @@ mod tests {
                 ..interface(latency)
             };
             let n = latency as usize;
-            // Zeros come through a pipeline of mere registers as zeros.
+            // A pipeline that consists only of registers outputs zeros after a reset.
             let cleared = if data { vec![vec![BigInt::ZERO]; n] } else { Vec::new() };
             let plan = Cycles::with_cleared(&interface, &vectors(200), cleared, seed as u64);
             let mut model = Model { flags: vec![true; n], data: vec![BigInt::from(99); n] };
@@ -777,7 +782,7 @@ mod tests {
         let plan = Cycles::plan(&held, &vectors(100), 5);
         let last = plan.cycles.iter().rposition(|c| c.sample.is_some()).unwrap();
         let window = plan.window(&held, last);
-        // Same cycle; only the index of the cycle in which its sample entered differs.
+        // The cycles are equal except for the index of the cycle in which the sample entered.
         let (ends, there) = (window.cycles.last().unwrap(), &plan.cycles[last]);
         assert_eq!(Cycle { entered: None, ..ends.clone() }, Cycle { entered: None, ..there.clone() });
         let entered = |plan: &Cycles, cycle: &Cycle| plan.cycles[cycle.entered.unwrap()].stimulus.clone();

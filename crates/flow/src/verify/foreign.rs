@@ -1,7 +1,8 @@
-//! Hardware from elsewhere: files of Verilog or VHDL that somebody else wrote or edited, to be held to a model.
+//! Third-party hardware: Verilog or VHDL files that were edited or written by others, to be simulated against a model.
 //!
-//! The module has to have the ports that our own has (`docs/rtl-interface.md`). That is looked at before a simulator is
-//! asked: by our reader where it reads the files, which knows directions and widths; else by the words of the text.
+//! The module must have the ports of the generated hardware (`docs/rtl-interface.md`). The ports are checked before a
+//! simulator is started: if the front end supports the files, with direction and width, otherwise only by searching for
+//! their names.
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_hdl::project::{ProjectFiles, ReadFile, RtlProject, is_data_file};
@@ -11,31 +12,31 @@ use alir_hw::netlist::{Direction, Netlist};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Extensions of files that sources include.
+/// Extensions of included files.
 const INCLUDED: &[&str] = &["vh", "svh"];
 
-/// Files of hardware.
+/// Source files of third-party hardware.
 #[derive(Clone, Debug)]
 pub struct Foreign {
-    /// Their language.
+    /// Language of the sources.
     pub language: Language,
-    /// All files: name in the folder of a simulation, contents. The sources come first, in the order that was given.
+    /// All files: name in the folder of a simulation, and contents. The sources come first, in the given order.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Number of sources among them.
+    /// Number of sources in `files`.
     pub sources: usize,
-    /// The text of all sources.
+    /// Concatenated HDL source of all sources.
     text: String,
-    /// The files as they were named, for messages.
+    /// Names of the files as they were given, for messages.
     names: String,
 }
 
-/// Returns `true` for files that are compiled.
+/// Returns `true` if a file is compiled, rather than included or read as data.
 fn is_source(path: &Path) -> bool {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     !is_data_file(path) && !INCLUDED.contains(&extension.as_str())
 }
 
-/// A port that the hardware must have.
+/// A required port.
 struct Wanted {
     name: String,
     input: bool,
@@ -62,12 +63,12 @@ impl Foreign {
         self.text.lines().map_while(comment).collect()
     }
 
-    /// Reads the files of a project. Names ending in `.v`, `.sv`, `.vhd` or `.vhdl` give the language, otherwise the
-    /// content does. With folders for included files or macros, the simulators receive one preprocessed file. Data
+    /// Reads the files of a project. File names ending in `.v`, `.sv`, `.vhd` or `.vhdl` determine the language,
+    /// otherwise the content does. With include folders or macros, the simulators receive one preprocessed file. Data
     /// files that strings of the sources name are copied into the folder of the simulation.
     ///
     /// # Errors
-    /// If one cannot be read, none is a source, or they are not of one language.
+    /// If a file cannot be read, there is no source, or the sources are not of one language.
     pub fn read(project: &ProjectFiles, read_file: &ReadFile<'_>) -> Result<Foreign, Diagnostic> {
         let paths = &project.files;
         let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
@@ -127,7 +128,7 @@ impl Foreign {
                     }
                 }
             }
-            // Included files may be among the given ones, where a simulator finds them.
+            // Included files may be among the given files, where a simulator finds them.
             Err(_) if !project.has_options() => {}
             Err(problem) => return Err(problem),
         }
@@ -135,10 +136,11 @@ impl Foreign {
         Ok(Foreign { language, files: sources.into_iter().chain(data_files).collect(), sources: count, text, names })
     }
 
-    /// The module that is meant: the one called `asked`, or without that the only one that no other uses.
+    /// Returns the name of the top module: `asked` if given, otherwise the only module that no other module
+    /// instantiates.
     ///
     /// # Errors
-    /// If there is none of that name, or it is not clear which is meant.
+    /// If there is no module of that name, or the top module is ambiguous.
     pub fn top(&self, asked: Option<&str>) -> Result<String, Diagnostic> {
         let words = words(&self.text, self.language);
         let declared = declared(&words, self.language);
@@ -171,15 +173,15 @@ impl Foreign {
         }
     }
 
-    /// Returns `true` if the module has the ports of our own, which are those of `axis` where there is one.
+    /// Checks that the module has the ports of the generated hardware, which are those of `axis` if there is a wrapper.
     ///
     /// # Errors
-    /// Every port that is missing, is of another direction or width, or that nothing would drive.
+    /// Every port that is missing or has another direction or width, and every input that would not be driven.
     pub fn check_ports(&self, top: &str, netlist: &Netlist, axis: Option<&Axis>) -> Result<(), Diagnostics> {
         let wanted = axis.map_or_else(|| netlist_ports(netlist), axis_ports);
         let problems = match alir_hdl::read(self.language, &self.text, Some(top)) {
             Ok(rtl) => self.compared(top, &wanted, &rtl),
-            // Beyond what our reader reads; a port has to stand there in any case.
+            // The front end does not support the files; the name of a port must occur in any case.
             Err(_) => {
                 let words = words(&self.text, self.language);
                 let absent = |port: &&Wanted| !words.iter().any(|word| self.same(word, &port.name));
@@ -248,7 +250,7 @@ impl Foreign {
         problems
     }
 
-    /// Returns the language's word for a design unit.
+    /// Returns the keyword of the language for a design unit.
     fn unit(&self) -> &'static str {
         match self.language {
             Language::Verilog | Language::SystemVerilog => "module",
@@ -265,7 +267,8 @@ impl Foreign {
     }
 }
 
-/// The name of a file in the folder of a simulation: harmless, none that a bench or another file has.
+/// Returns the name of a file in the folder of a simulation: safe in commands, and different from all other files
+/// there.
 fn file_name(path: &Path, taken: &mut BTreeSet<String>) -> String {
     let own = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let harmless = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '_' };
@@ -298,7 +301,7 @@ fn axis_ports(axis: &Axis) -> Vec<Wanted> {
     axis.ports().into_iter().map(wanted).collect()
 }
 
-/// The words and signs of a text, without comments and strings.
+/// Returns the words and symbols of HDL source, without comments and strings.
 fn words(text: &str, language: Language) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -325,7 +328,7 @@ fn words(text: &str, language: Language) -> Vec<String> {
     words
 }
 
-/// Names of the modules or entities, in order.
+/// Returns the names of the modules or entities, in order.
 fn declared(words: &[String], language: Language) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for pair in words.windows(3) {

@@ -1,9 +1,9 @@
 //! Origin of a wrong output: the first signal of a simulation that differs from the netlist.
 //!
 //! A short run of the module is simulated again with a value change dump of all signals, and the netlist's evaluator
-//! takes the same run. Both identify each net by its name. The first net in topological order, in the first cycle in
-//! which any differs, is where the RTL departs from the netlist; if none does, the netlist itself computes something
-//! else than the model, and the RTL is correct.
+//! computes the same run. Nets are matched by name. The first net in topological order, in the first cycle with a
+//! difference, is the origin of the difference in the RTL. If no net differs, the netlist differs from the model, and
+//! the RTL is correct.
 
 use super::cycles::Cycles;
 use alir_hw::netlist::{Evaluator, NetId, Netlist};
@@ -15,15 +15,15 @@ use std::io::{self, BufRead};
 /// A signal that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferingSignal {
-    /// Its name in the RTL.
+    /// Name of the signal in the RTL.
     pub name: String,
-    /// The comment after its declaration: the operation that it belongs to.
+    /// Comment after the signal's declaration, which names its operation.
     pub comment: String,
-    /// The cycle of the run, from 0.
+    /// Cycle of the run, from 0.
     pub cycle: usize,
-    /// The bits that the netlist has.
+    /// Value in the netlist.
     pub expected: BigUint,
-    /// The bits that the simulator has, as digits.
+    /// Binary digits in the simulation.
     pub found: String,
 }
 
@@ -38,13 +38,14 @@ impl fmt::Display for DifferingSignal {
     }
 }
 
-/// The first signal in which a dump differs from the netlist; `None` if it does not.
+/// Returns the first signal in which a dump differs from the netlist; `None` if no signal differs.
 ///
-/// `run` is what was simulated; its rows are a nanosecond low and a nanosecond high, as all our testbenches do it.
-/// Signals that do not depend on the run alone, because the pipeline is not filled up to them yet, are not looked at.
+/// `run` is the simulated run. The clock is low for one nanosecond and high for one nanosecond in each row, as in all
+/// testbenches of this module. A signal is ignored until the pipeline is filled up to the signal's stage, as
+/// the signal's value until then depends on cycles before the run.
 ///
 /// # Errors
-/// Those of reading.
+/// Errors of reading the dump.
 pub fn first_difference(netlist: &Netlist, run: &Cycles, dump: impl BufRead) -> io::Result<Option<DifferingSignal>> {
     let mut evaluator = Evaluator::new(netlist);
     let mut dump = Dump::new(netlist, dump)?;
@@ -54,7 +55,7 @@ pub fn first_difference(netlist: &Netlist, run: &Cycles, dump: impl BufRead) -> 
             evaluator.set_port(&field.port, &cycle.stimulus.unsigned(field.lo, field.width));
         }
         evaluator.settle();
-        // Up to just before the clock rises.
+        // Reads up to just before the rising clock edge.
         dump.read_until(2 * index as u64 + 1)?;
         let stateful = netlist.interface.counts_clocks();
         let filled = |stage: u32| netlist.interface.clock.is_none() || stateful || stage < advances;
@@ -67,23 +68,23 @@ pub fn first_difference(netlist: &Netlist, run: &Cycles, dump: impl BufRead) -> 
     Ok(None)
 }
 
-/// A value change dump that is read as far as needed.
+/// A value change dump that is read step by step.
 struct Dump<R> {
     lines: io::Lines<R>,
-    /// Ticks of the dump in a nanosecond.
+    /// Number of ticks per nanosecond in the dump.
     ticks: u64,
-    /// Nets by the dump's codes.
+    /// Nets by the identifier codes of the dump.
     nets: FxHashMap<String, Vec<usize>>,
-    /// Digits of each net, if the dump has it and it was set.
+    /// Digits of each net; `None` if the dump does not have the net or has not set it yet.
     values: Vec<Option<String>>,
-    /// A time that was read and lies ahead.
+    /// Next time stamp, if it has been read already.
     ahead: Option<u64>,
 }
 
 impl<R: BufRead> Dump<R> {
-    /// Reads the declarations.
+    /// Reads the declarations of a dump.
     fn new(netlist: &Netlist, dump: R) -> io::Result<Dump<R>> {
-        // VHDL tools write names in lower case; names are unique without regard to it.
+        // VHDL tools write names in lower case; net names are unique regardless of case.
         let by_name: FxHashMap<String, usize> =
             (0..netlist.nets().len()).map(|n| (netlist.name(NetId(n as u32)).to_ascii_lowercase(), n)).collect();
         let mut lines = dump.lines();
@@ -107,7 +108,7 @@ impl<R: BufRead> Dump<R> {
                 ["$var", _, width, code, name, ..] => {
                     let name = name.split(['[', '(']).next().unwrap_or(name).to_ascii_lowercase();
                     let net = by_name.get(&name).filter(|n| Ok(netlist.nets()[**n].width) == width.parse());
-                    // A net that passes through several modules is there several times.
+                    // A net that passes through several modules is declared several times.
                     if let Some(&net) = net.filter(|n| !std::mem::replace(&mut seen[**n], true)) {
                         nets.entry(code.to_owned()).or_default().push(net);
                     }
@@ -119,7 +120,7 @@ impl<R: BufRead> Dump<R> {
         Ok(Dump { lines, ticks, nets, values: vec![None; netlist.nets().len()], ahead: None })
     }
 
-    /// Takes every change before `nanosecond`.
+    /// Applies every change before `nanosecond`.
     fn read_until(&mut self, nanosecond: u64) -> io::Result<()> {
         let end = nanosecond.saturating_mul(self.ticks);
         if self.ahead.is_some_and(|time| time >= end) {
@@ -152,7 +153,7 @@ impl<R: BufRead> Dump<R> {
             let id = NetId(index as u32);
             let expected = evaluator.value(id);
             let found = padded(digits, net.width as usize);
-            // What a state machine has not loaded yet may be anything.
+            // A state machine's register that has not been loaded yet may have any value.
             if netlist.interface.counts_clocks() && found.contains(|c| !matches!(c, '0' | '1')) {
                 continue;
             }
@@ -165,7 +166,7 @@ impl<R: BufRead> Dump<R> {
     }
 }
 
-/// Ticks of `$timescale 1ps $end` in a nanosecond.
+/// Returns the number of ticks per nanosecond of a time scale such as `$timescale 1ps $end`.
 fn ticks_of(text: &str) -> u64 {
     let compact: String = text.split_whitespace().filter(|w| !w.starts_with('$')).collect();
     let number = compact.find(|c: char| !c.is_ascii_digit()).unwrap_or(compact.len());
@@ -178,7 +179,7 @@ fn ticks_of(text: &str) -> u64 {
     (per_nanosecond / count.max(1)).max(1)
 }
 
-/// The digits and the code of a change: `b0101 !` or `1!`.
+/// Returns the digits and the identifier code of a change: `b0101 !` or `1!`.
 fn change(line: &str) -> Option<(&str, &str)> {
     if let Some(vector) = line.strip_prefix(['b', 'B']) {
         return vector.split_once(' ').map(|(digits, code)| (digits, code.trim()));
@@ -186,7 +187,7 @@ fn change(line: &str) -> Option<(&str, &str)> {
     line.starts_with(['0', '1', 'x', 'X', 'z', 'Z', 'u', 'U', '-', 'w', 'W']).then(|| (&line[..1], line[1..].trim()))
 }
 
-/// All digits: a dump leaves out leading ones that repeat (zeros, or the first if it is unknown).
+/// Returns all digits of a value: a dump omits leading digits that repeat (zeros, or the first digit if it is unknown).
 fn padded(digits: &str, width: usize) -> String {
     let first = digits.chars().next().filter(|c| *c != '1').unwrap_or('0');
     let missing = width.saturating_sub(digits.len());
@@ -203,7 +204,8 @@ mod tests {
     use alir_opt::schedule::Schedule;
     use num_bigint::BigInt;
 
-    /// `(x + y) + x` of four-bit inputs, without registers or with one at the end of each of two stages.
+    /// Returns the netlist of `(x + y) + x` with four-bit inputs, without registers or with a register at the end of
+    /// each of two stages.
     fn netlist(stages: u32) -> Netlist {
         let mut b = Builder::new(vec![0, 0]);
         let node =
@@ -227,7 +229,7 @@ mod tests {
     #[test]
     fn the_first_wrong_net_is_named() {
         let netlist = netlist(0);
-        // In the second row v2 is 9 instead of 11, and v3 follows.
+        // In the second row v2 is 9 instead of 11, and v3, which depends on v2, is wrong too.
         let dump = "$timescale\n\t1ps\n$end\n$scope module dut $end\n$var wire 5 ! v2 [4:0] $end\n\
                     $var wire 6 \" V3[5:0] $end\n$upscope $end\n$enddefinitions $end\n\
                     #0\nb111 !\nb1010 \"\n#2000\nb1001 !\nb1110 \"\n#3000\nb0 !\n";
@@ -250,7 +252,7 @@ mod tests {
     #[test]
     fn what_the_pipeline_held_before_the_run_does_not_count() {
         let netlist = netlist(2);
-        // Nothing is known at first, as in a simulator.
+        // All signals are unknown at first, as in a simulator.
         let dump =
             "$timescale 1ns $end\n$var wire 5 ! v2_s1 $end\n$enddefinitions $end\n#0\nbx !\n#1\nb111 !\n#3\nb1011 !\n";
         let filling = run(&netlist).window(&netlist.interface, 2);

@@ -1,4 +1,4 @@
-//! Runs of stateful designs: what is applied in each cycle, and what the golden simulator says must be seen.
+//! Runs of stateful designs: the inputs of each cycle, and the outputs that the reference simulator expects.
 
 use super::cycles::{Bits, Cycle, Cycles, Layout};
 use super::vectors::Rows;
@@ -10,8 +10,8 @@ use alir_interp::LookupMiss;
 use alir_interp::machine::Simulation;
 use num_bigint::BigInt;
 
-/// A machine's run: codes of all input elements in each cycle and of all output elements just before the cycle's clock
-/// edge, with whether they are defined.
+/// A run of a state machine: raw integer values of all input elements in each cycle, and of all output elements just
+/// before the cycle's clock edge, with `true` for defined values.
 #[derive(Clone, Debug)]
 pub struct MachineRun {
     inputs: Rows,
@@ -20,20 +20,21 @@ pub struct MachineRun {
 }
 
 impl MachineRun {
-    /// A run as somebody else recorded it: codes of all input and all output elements in each cycle, and which of the
-    /// latter are defined.
+    /// Creates a run from recorded values: raw integer values of all input and output elements in each cycle, and
+    /// `true` for each defined output.
     ///
     /// # Panics
-    /// If these are runs of different length.
+    /// If the numbers of cycles differ.
     pub fn recorded(inputs: Rows, outputs: Rows, defined: Vec<Vec<bool>>) -> MachineRun {
         assert_eq!((inputs.len(), inputs.len()), (outputs.len(), defined.len()), "a row for each cycle");
         MachineRun { inputs, outputs, defined }
     }
 
-    /// Runs a machine on these inputs from power-on. A lookup outside its table reads zero, as in the hardware.
+    /// Simulates a state machine on these inputs from power-on. A lookup outside its table reads zero, as in the
+    /// hardware.
     ///
     /// # Panics
-    /// If a row does not have a raw value for each input element.
+    /// If a row does not have a raw integer value for each input element.
     pub fn interpreted(machine: &Machine, inputs: Rows) -> MachineRun {
         let ports: Vec<SignalId> = machine.inputs().collect();
         let outputs: Vec<SignalId> = machine.outputs().collect();
@@ -60,30 +61,30 @@ impl MachineRun {
     /// Replaces the expected outputs; undefined outputs stay undefined.
     ///
     /// # Panics
-    /// If it is not a row for each cycle.
+    /// If the number of rows differs from the number of cycles.
     pub fn expecting(self, outputs: Rows) -> MachineRun {
         MachineRun::recorded(self.inputs, outputs, self.defined)
     }
 
-    /// Codes of all input elements in each cycle.
+    /// Returns the raw integer values of all input elements in each cycle.
     pub fn inputs(&self) -> &Rows {
         &self.inputs
     }
 
-    /// Codes of all output elements in each cycle.
+    /// Returns the raw integer values of all output elements in each cycle.
     pub fn outputs(&self) -> &Rows {
         &self.outputs
     }
 
-    /// Which output elements are defined in each cycle.
+    /// Returns `true` for each defined output element, in each cycle.
     pub fn defined(&self) -> &[Vec<bool>] {
         &self.defined
     }
 
-    /// The run on a module with this interface.
+    /// Returns the cycles of the run on a module with this interface.
     ///
     /// # Panics
-    /// If it is not one of the machine's.
+    /// If the interface does not belong to the state machine.
     pub fn cycles(self, interface: &Interface) -> Cycles {
         let layout = Layout::new(interface);
         let mut cycles = Vec::with_capacity(self.inputs.len());
@@ -107,12 +108,13 @@ impl MachineRun {
     }
 }
 
-/// Codes for all input elements of a machine in `cycles` cycles: small numbers, corners and anything else; single bits,
-/// which mostly are conditions, change their habits from time to time, so that a machine is also left alone for long.
+/// Returns random raw integer values of all input elements of a state machine in `cycles` cycles: small numbers, corner
+/// values and uniform bits. Single bits, which are mostly conditions, change their probability from time to time, so
+/// that the state machine is also idle for long periods.
 pub fn machine_stimulus(machine: &Machine, cycles: usize, seed: u64) -> Rows {
     let mut random = SplitMix::new(seed ^ 0x6d61_6368_696e_6531);
     let kifs: Vec<Kif> = machine.inputs().flat_map(|s| machine.signal(s).elements.iter().copied()).collect();
-    // How often in sixteen each single bit is set at present.
+    // Current probability of a 1 for each single bit, in sixteenths.
     let mut habits = vec![8u64; kifs.len()];
     let rows: Vec<Vec<BigInt>> = (0..cycles)
         .map(|_| {

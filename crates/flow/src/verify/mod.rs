@@ -1,8 +1,8 @@
 //! Simulation of the generated RTL: vectors, testbenches, simulators, and their results.
 //!
-//! Everything a testbench does follows from the [`alir_hw::netlist::Interface`] and from samples with expected values
-//! of the reference interpreter; no pass and no lowering influences it. The same code serves `alir2hdl verify` and the
-//! tests in `hdl_tests/`.
+//! Testbenches are derived only from the [`alir_hw::netlist::Interface`] and from samples with expected values of the
+//! reference interpreter; no pass and no lowering influences them. The command `alir2hdl verify` and the tests in
+//! `hdl_tests/` share this code.
 //!
 //! ```text
 //! Model ─ Vectors::generate ─► Vectors ─ Cycles::plan ─► Cycles ─ Bench ─► rows, testbench

@@ -1,4 +1,4 @@
-//! Options of a verification, apart from those of the hardware: samples, simulators, files.
+//! Options of a verification, except those of the hardware: samples, simulators, files.
 
 use super::own::Files;
 use crate::options::{OptionFault, OptionValue, choices, flag_value, invalid, path, paths, text, unsigned, within};
@@ -12,11 +12,11 @@ use std::path::PathBuf;
 pub struct SampleOptions {
     /// File of the inputs.
     pub input: Option<PathBuf>,
-    /// Array of that file, if it is an npz file.
+    /// Name of the array in the input file, if the input file is an npz file.
     pub array: Option<String>,
     /// File of the expected outputs.
     pub expect: Option<PathBuf>,
-    /// Array of that file, if it is an npz file.
+    /// Name of the array in the file of expected outputs, if that file is an npz file.
     pub expect_array: Option<String>,
     /// `true` if both files contain raw integer values.
     pub codes: bool,
@@ -42,10 +42,10 @@ impl SampleOptions {
         result.map_err(|expected| invalid(name, value, expected))
     }
 
-    /// Returns the files, if any were named.
+    /// Returns the files with samples; `None` if no file is named.
     ///
     /// # Errors
-    /// Options that have no effect.
+    /// If an option has no effect: `codes` without a file, or an array name for a state machine.
     pub fn files(&self, is_machine: bool) -> Result<Option<Files<'_>>, Diagnostic> {
         let refuse = |flag: &str, why: &str, help: &str| {
             let error = Diagnostic::error("E1011", Place::Flag(flag.into()), format!("{flag} {why}"));
@@ -77,19 +77,19 @@ impl SampleOptions {
 pub struct SimulationOptions {
     /// Languages, without repetition.
     pub languages: Vec<Language>,
-    /// Names of the simulators; empty: all that are installed.
+    /// Names of the simulators; empty: all installed simulators.
     pub simulators: Vec<&'static str>,
     /// Number of random samples, or cycles of a state machine.
     pub samples: u32,
     /// Seed of samples and stalls.
     pub seed: u64,
-    /// RTL files that are simulated instead of generated RTL, with folders of included files and macros.
+    /// RTL files that are simulated instead of generated RTL, with include folders and macros.
     pub rtl: ProjectFiles,
     /// Revision of VHDL for GHDL: `93` or `08`.
     pub vhdl_standard: String,
-    /// Folder for RTL, testbench, vectors and logs.
+    /// Folder in which RTL, testbench, vectors and logs are kept.
     pub keep: Option<PathBuf>,
-    /// `true` if waves are written into that folder.
+    /// `true` if waveforms are written into the folder [`SimulationOptions::keep`].
     pub vcd: bool,
     /// Time limit of a simulation, in seconds.
     pub timeout: u64,
@@ -116,7 +116,7 @@ impl Default for SimulationOptions {
 
 const LANGUAGES: &[(&str, &[Language])] =
     &[("verilog", &[Language::Verilog]), ("vhdl", &[Language::Vhdl]), ("both", &[Language::Verilog, Language::Vhdl])];
-/// Simulators by name; `None`: all.
+/// Simulators by name in options; `None`: all.
 const SIMULATORS: &[(&str, Option<&'static str>)] =
     &[("verilator", Some("verilator")), ("iverilog", Some("iverilog")), ("ghdl", Some("ghdl")), ("all", None)];
 
@@ -170,7 +170,8 @@ impl SimulationOptions {
         result.map_err(|expected| invalid(name, value, expected))
     }
 
-    /// Returns the errors of options that exclude or require each other; the command line's parser has the same rules.
+    /// Returns an error for each option that requires another, missing option; the command line's parser has the same
+    /// rules.
     pub fn conflicts(&self) -> Vec<Diagnostic> {
         let requires = |flag: &str, other: &str| {
             Diagnostic::error("E1011", Place::Flag(flag.into()), format!("{flag} requires {other}"))

@@ -1,10 +1,9 @@
-//! The user's own samples: what is applied to the inputs and what must come out, from files as `run` reads and writes
-//! them.
+//! Samples of the user: inputs and expected outputs from files, in the format of `run`.
 //!
-//! Inputs become codes exactly as in `run`. Expected numbers become codes the other way round: a number that `run`
-//! would write for the model's own output stands for that output, also where `run` had to round it to float64; any
-//! other number stands for the code that has exactly its value. One that no code of the output's type has can never be
-//! seen, and is a difference.
+//! Inputs are converted to raw integer values as in `run`. Expected numbers are converted in the opposite direction: if
+//! `run` would write the number for the model's own output, the number represents this output, even if `run` had to
+//! round it to float64. Any other number represents the raw integer value that equals it exactly. A number that the
+//! output's type cannot represent is always a difference.
 
 use super::arrays::{Arrays, Side};
 use super::machine::{MachineRun, machine_stimulus};
@@ -21,47 +20,48 @@ use alir_network::port::{ReferenceSemantics, number};
 use num_bigint::BigInt;
 use std::path::Path;
 
-/// The code of the error that there are no samples.
+/// Error code for missing samples.
 pub const NO_SAMPLES: &str = "E0712";
 
-/// The code of the error that a number for an integer kernel is no integer.
+/// Error code for a number of an integer kernel that is not an integer.
 pub const NO_INTEGER: &str = "E0713";
 
-/// The code of the error that a number for a network has no code on its port.
+/// Error code for a number of a network that the type of its port cannot represent.
 pub const NO_CODE: &str = "E0812";
 
-/// Rows that are read at a time.
+/// Number of rows that are read at a time.
 const BLOCK: usize = 1024;
 
-/// Differences that are shown.
+/// Maximum number of differences that are shown.
 const SHOWN: usize = 5;
 
-/// Where the user's samples are.
+/// Files with the user's samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Files<'a> {
-    /// File of the inputs; `None` where a design has no inputs.
+    /// File of the inputs; `None` if the design has no inputs.
     pub input: Option<&'a Path>,
-    /// Which array of an npz that is; not of a state machine, whose arrays are called like its ports.
+    /// Name of the inputs' array in an npz file. Not used for a state machine, whose arrays have the names of its
+    /// ports.
     pub array: Option<&'a str>,
     /// File of the expected outputs; `None`: the outputs of the reference interpreter.
     pub expect: Option<&'a Path>,
-    /// Which array of an npz that is.
+    /// Name of the expected outputs' array in an npz file.
     pub expect_array: Option<&'a str>,
-    /// `true` if the numbers of both are raw integer values, not reals.
+    /// `true` if both files contain raw integer values, `false` if they contain real numbers.
     pub codes: bool,
 }
 
 /// Interpretation of the numbers in sample files for a program.
 pub enum Numbers<'a> {
-    /// Values of its ports, quantised by floor and wrap; where there is an encoder, after that.
+    /// Real values of the ports, quantised by floor and wrap, after the encoder if there is one.
     Ports(Option<RealEncoder>),
-    /// Values of a network, which quantises them.
+    /// Real values of a network, which quantises them itself.
     Network(&'a dyn ReferenceSemantics),
     /// Integers of any size, which wrap.
     Kernel,
 }
 
-/// A program, its source, and the meaning of its numbers.
+/// A program, its source, and the interpretation of its numbers.
 pub struct Subject<'a> {
     /// The program.
     pub model: &'a Model,
@@ -71,23 +71,23 @@ pub struct Subject<'a> {
     pub numbers: Numbers<'a>,
 }
 
-/// A value that is expected and that the model does not give.
+/// An expected value that differs from the model's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dissent {
-    /// The sample, or the cycle of a state machine.
+    /// Index of the sample, or of the cycle of a state machine.
     pub sample: usize,
-    /// The output element.
+    /// Index of the output element.
     pub element: usize,
-    /// The expected number, and its code if it has one.
+    /// The expected number, and its raw integer value if it has one.
     pub expected: String,
-    /// The model's number and code.
+    /// The model's number and raw integer value.
     pub model: String,
 }
 
 /// Places where expected values differ from the values of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedMismatches {
-    /// The first few.
+    /// The first few differences.
     pub first: Vec<Dissent>,
     /// Number of differences.
     pub count: usize,
@@ -101,7 +101,7 @@ impl ExpectedMismatches {
         self.count == 0
     }
 
-    /// Returns the number of differences as text.
+    /// Returns the number of differences as a title.
     pub fn title(&self) -> String {
         let (values, is) = (counted(self.count, "expected value"), if self.count == 1 { "is" } else { "are" });
         format!("{values} {is} not the model's own")
@@ -140,7 +140,7 @@ impl ExpectedMismatches {
 
 /// The user's samples for a program.
 pub struct Own {
-    /// Codes of the inputs and of the expected outputs.
+    /// Raw integer values of the inputs and of the expected outputs.
     pub vectors: Vectors,
     /// Differences between the expected outputs and the model.
     pub dissents: ExpectedMismatches,
@@ -150,7 +150,7 @@ pub struct Own {
 
 /// The user's samples for a state machine.
 pub struct OwnRun {
-    /// Inputs and expected outputs of each cycle; outputs that the machine leaves undefined are not compared.
+    /// Inputs and expected outputs of each cycle; outputs that the state machine leaves undefined are not compared.
     pub run: MachineRun,
     /// Differences between the expected outputs and the state machine.
     pub dissents: ExpectedMismatches,
@@ -161,9 +161,9 @@ pub struct OwnRun {
 /// Expected value in a file.
 #[derive(Clone, Debug, PartialEq)]
 enum Wanted {
-    /// This code; for people with its real value, where the file has reals.
+    /// A raw integer value, and its real value if the file has real numbers.
     Code(BigInt, Option<f64>),
-    /// A number that no code of the output has.
+    /// A number that the output's type cannot represent.
     Impossible(String),
 }
 
@@ -173,10 +173,10 @@ impl Wanted {
     }
 }
 
-/// The real number that a code is written as.
+/// Function that returns the real number of a raw integer value.
 type ToReal<'a> = &'a dyn Fn(&BigInt) -> f64;
 
-/// The code whose value is this number.
+/// Function that returns the raw integer value of a real number; `None` if there is none.
 type ToCode<'a> = &'a dyn Fn(&Rational) -> Option<BigInt>;
 
 /// Conversion between raw values of one output element and reals.
@@ -189,13 +189,13 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Returns the expected value that a number of the file specifies, where the model gives `golden`.
+    /// Returns the expected value of a number in the file; `golden` is the model's value.
     ///
     /// # Errors
-    /// If the text is no number.
+    /// If the text is not a number.
     fn wanted(&self, block: &Values, index: usize, golden: &BigInt) -> Result<Wanted, String> {
         let (exact, shown) = match block {
-            // A number that `run` rounded to float64 stands for the model's output.
+            // A number that `run` rounded to float64 represents the model's output.
             Values::Reals(v) if !self.codes && (self.real)(golden) == v[index] => {
                 return Ok(Wanted::Code(golden.clone(), Some(v[index])));
             }
@@ -310,7 +310,7 @@ impl Subject<'_> {
         }
     }
 
-    /// Reads the expected outputs, where the model gives `golden`, and lists the differences from `golden`.
+    /// Reads the expected outputs and lists their differences from `golden`, the model's outputs.
     fn expected(
         &self,
         path: &Path,
@@ -351,7 +351,7 @@ impl Subject<'_> {
     }
 }
 
-/// Returns the user's samples for a state machine, or random ones of `cycles` cycles if there are no files.
+/// Returns the user's samples for a state machine, or a random run of `cycles` cycles if there are no files.
 ///
 /// # Errors
 /// Problems of the files: a missing array, a wrong shape, or different numbers of rows.
@@ -368,7 +368,7 @@ pub fn machine_run(
     read_run(machine, files, cycles)
 }
 
-/// Reads the user's samples for a state machine; one without input ports runs for `cycles`.
+/// Reads the user's samples for a state machine. A state machine without input ports runs for `cycles` cycles.
 fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRun, Diagnostic> {
     let mut notes = Diagnostics::default();
     let inputs = match files.input {
@@ -406,7 +406,7 @@ fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRu
         let cycle = found.rows.len();
         let take = |element: usize, golden: &BigInt| {
             let (block, port) = &numbers[element];
-            // Values of a file for undefined outputs (`run` writes NaN or a value computed from zeros) are not
+            // Values in the file for undefined outputs (`run` writes NaN or a value computed from zeros) are not
             // compared.
             if !run.defined()[cycle][element] {
                 return Ok((Wanted::Code(golden.clone(), None), None));
@@ -439,7 +439,7 @@ impl<'a> Found<'a> {
         Diagnostic::error("E1008", Place::Whole, message).in_file(self.path)
     }
 
-    /// Adds the next row: `take` returns the expectation of each element and the model's real value.
+    /// Adds the next row. `take` returns the expected value of each element and the model's real value.
     fn row(
         &mut self,
         take: impl Fn(usize, &BigInt) -> Result<(Wanted, Option<f64>), String>,
@@ -476,7 +476,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Turns a problem of a sample file into one of expected outputs: parsers of samples report about inputs.
+/// Rewords a problem of a sample file for expected outputs, as parsers of samples report about inputs.
 fn about_outputs(problem: Diagnostic) -> Diagnostic {
     let message = problem.message.replace("inputs", "outputs").replace("an input", "an output");
     let help = problem.help.map(|help| help.replace("inputs", "outputs").replace("an input", "an output"));

@@ -24,7 +24,7 @@ pub struct Check<'a> {
     pub language: Language,
     /// VHDL revision for simulators with such an option (`93` or `08`).
     pub vhdl_standard: &'a str,
-    /// The run.
+    /// The simulated cycles with the expected outputs.
     pub cycles: &'a Cycles,
     /// `true` if a value change dump of the whole run is written.
     pub vcd: bool,
@@ -33,7 +33,7 @@ pub struct Check<'a> {
 /// Result of a simulation.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The comparison.
+    /// Comparison of the simulated outputs with the expected outputs.
     pub report: Report,
     /// Origin of the first difference, if there is one.
     pub origin: Option<Origin>,
@@ -42,7 +42,7 @@ pub struct Finding {
 /// Origin of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// This signal of the simulated RTL differs from the netlist from which the RTL was generated.
+    /// A signal of the simulated RTL that differs from the netlist from which the RTL was generated.
     Text(DifferingSignal),
     /// No signal differs from the netlist, so the netlist differs from the model.
     Netlist,
@@ -52,7 +52,7 @@ impl Check<'_> {
     /// Simulates in the empty folder `dir`. After a difference, a second, short run records all signals.
     ///
     /// # Errors
-    /// Those of [`Simulator::run`].
+    /// As [`Simulator::run`].
     pub fn run(
         &self,
         simulator: &dyn Simulator,
@@ -115,7 +115,7 @@ impl BenchCheck<'_> {
     /// Simulates in the empty folder `dir`.
     ///
     /// # Errors
-    /// Those of [`Simulator::run`].
+    /// As [`Simulator::run`].
     pub fn run(
         &self,
         simulator: &dyn Simulator,

@@ -24,7 +24,7 @@ use std::slice;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// A simulator that takes part.
+/// A simulator that takes part in a verification.
 pub struct Part {
     /// The simulator.
     pub simulator: &'static dyn Simulator,
@@ -34,11 +34,11 @@ pub struct Part {
     pub language: Language,
 }
 
-/// Returns the simulators of these names (none: all) and languages, and notes about the missing ones.
+/// Returns the simulators with these names (all if `names` is empty) and languages, and notes about missing simulators.
 ///
 /// # Errors
-/// If a requested simulator is missing, or there is none for a requested language; if there is no place for temporary
-/// files.
+/// If a requested simulator is missing, or no simulator supports a requested language; if no folder for temporary files
+/// is available.
 pub fn parts(languages: &[Language], names: &[&str], tools: &Tools) -> Result<(Vec<Part>, Diagnostics), Error> {
     let mut parts: Vec<Part> = Vec::new();
     let mut absent: Vec<(Language, Diagnostic)> = Vec::new();
@@ -72,7 +72,7 @@ pub fn parts(languages: &[Language], names: &[&str], tools: &Tools) -> Result<(V
 pub struct SimulationSettings<'a> {
     /// VHDL revision for GHDL: `93` or `08`.
     pub vhdl_standard: &'a str,
-    /// Where text, testbench, vectors and logs stay; nothing: nowhere.
+    /// Folder in which RTL, testbench, vectors and logs are kept; `None`: they are deleted.
     pub keep: Option<&'a Path>,
     /// `true` if a value change dump of the whole run is written.
     pub vcd: bool,
@@ -80,22 +80,22 @@ pub struct SimulationSettings<'a> {
     pub timeout: u64,
 }
 
-/// The real number that a code of an output element means.
+/// Function that returns the real number of a raw integer value of an output element.
 pub type Real = dyn Fn(usize, &BigInt) -> f64 + Sync;
 
 /// Subject of a simulation: hardware, stimulus and expected outputs.
 pub struct Work<'a> {
-    /// The hardware; of hardware from elsewhere, what its ports must be.
+    /// Generated hardware; for third-party hardware, its ports are the required ones.
     pub hardware: &'a Hardware<'a>,
     /// Stimulus and expected outputs in each cycle.
     pub cycles: &'a Cycles,
-    /// The streams of the wrapper; then these run and not the cycles.
+    /// Streams of the wrapper; if present, they are simulated instead of `cycles`.
     pub streams: Option<&'a Streams<'a>>,
-    /// Hardware from elsewhere, which is simulated instead.
+    /// Third-party hardware, which is simulated instead of the generated hardware.
     pub foreign: Option<&'a Foreign>,
-    /// Where the expected values are not the model's.
+    /// Differences between the expected values and the model.
     pub dissents: ExpectedMismatches,
-    /// Real number of a raw value of an output element; `None` where raw values are shown alone.
+    /// Function for the real numbers of outputs; `None` if only raw integer values are shown.
     pub real: Option<&'a Real>,
 }
 
@@ -103,9 +103,9 @@ pub struct Work<'a> {
 struct Outcome {
     result: Result<Finding, SimError>,
     seconds: f32,
-    /// The differences, for people.
+    /// Description of the differences, for people.
     described: String,
-    /// The folder of its job.
+    /// Folder of the job.
     folder: PathBuf,
 }
 
@@ -124,12 +124,13 @@ impl Outcome {
     }
 }
 
-/// A part begins or has ended.
+/// Event of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The part with this index begins, in this folder.
+    /// The simulation of the part with this index begins, in this folder.
     Begun(usize, &'a Path),
-    /// It has ended, with this line for people; without one, its error is among [`Verification::errors`].
+    /// The simulation of the part with this index has ended, with a result line for people; `None` if it has an error,
+    /// which is in [`Verification::errors`].
     Ended(usize, Option<&'a str>),
 }
 
@@ -190,7 +191,7 @@ pub fn simulate(
 /// Purpose of the folder of `TMPDIR`, for error messages.
 const TEMPORARY: &str = "use as the folder of temporary files (TMPDIR names another one)";
 
-/// Locks the folder of `--keep`, which is created where needed, for as long as the result lives.
+/// Locks the folder of `--keep` as long as the result lives; creates the folder if it does not exist.
 ///
 /// # Errors
 /// If the folder cannot be used, or another run uses it.
@@ -202,16 +203,17 @@ fn lock(folder: &Path) -> Result<File, Error> {
         let error = Diagnostic::error("E1007", Place::Whole, "another run is using the folder").in_file(folder);
         return Err(error.with_help("name another one with --keep, or wait for the end of that run").into());
     }
-    // A file system without locks has no such protection.
+    // A file system without locks has no protection against a second run.
     Ok(handle)
 }
 
-/// A file or folder that cannot be read or written.
+/// Returns the error that a file or folder cannot be read or written.
 fn not_written(path: &Path, doing: &str, error: &io::Error) -> Error {
     Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(path).into()
 }
 
-/// Makes a folder for a job. What an earlier run kept there goes; anything else stays, and is an error.
+/// Creates an empty folder for a job. Files that an earlier run kept there are deleted; other contents stay and are an
+/// error.
 fn make_empty(folder: &Path) -> Result<(), Error> {
     let failed = |e: &io::Error| not_written(folder, "use as the folder of a simulation", e);
     if folder.join("run.sh").is_file() {
@@ -244,7 +246,7 @@ impl Work<'_> {
             return check.run(part.simulator, tools, folder, deadline);
         }
         let text = self.hardware.text(language);
-        // A difference in the streams or from the user's expected values has no first wrong signal in the RTL.
+        // A difference in the streams or from the user's expected values has no first differing signal in the RTL.
         if self.streams.is_some() || !self.dissents.is_empty() {
             let file = format!("{}.{}", self.hardware.top(), language.extension());
             let design = [(file, text.into_bytes())];
@@ -284,7 +286,7 @@ impl Work<'_> {
         text
     }
 
-    /// Describes the comparison, for people.
+    /// Returns a description of the comparison, for people.
     fn about(&self) -> String {
         match self.streams {
             Some(streams) => {
@@ -303,17 +305,17 @@ impl Work<'_> {
 /// Combined result of all simulations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcomes {
-    /// Every part found the hardware equal.
+    /// Every simulation found the hardware equal.
     Equal,
-    /// A part found a difference.
+    /// A simulation found a difference.
     Different,
     /// A tool is missing.
     MissingTool,
     /// The folder of a simulation cannot be used.
     Unwritable,
-    /// A simulator refuses the files of the user.
+    /// A simulator rejects the user's files.
     Refused,
-    /// A simulator refuses generated RTL: an internal error.
+    /// A simulator rejects generated RTL: an internal error.
     Bug,
     /// A simulation took too long or crashed.
     Undecided,
@@ -322,16 +324,16 @@ pub enum Outcomes {
 /// Result of a verification.
 pub struct Verification {
     parts: Vec<Part>,
-    /// Result of each simulation; empty where the expected values already differ from those of the model.
+    /// Result of each simulation; empty if the expected values already differ from those of the model.
     outcomes: Vec<Outcome>,
     samples: usize,
-    /// Clocks; nothing of a wrapper.
+    /// Number of cycles; `None` for a wrapper.
     cycles: Option<usize>,
-    /// Beats into a wrapper and out of it.
+    /// Numbers of input and output beats of a wrapper.
     beats: Option<(usize, usize)>,
-    /// `true` if the hardware is from elsewhere.
+    /// `true` if the hardware is third-party.
     is_foreign: bool,
-    /// Interface of the hardware, or of hardware from elsewhere.
+    /// Interface of the generated or third-party hardware.
     interface: Interface,
     dissents: ExpectedMismatches,
     /// Notes about the user's files.
@@ -353,7 +355,7 @@ impl Verification {
         }
     }
 
-    /// Returns it with these notes about the user's files.
+    /// Returns the verification with these notes about the user's files.
     #[must_use]
     pub(super) fn with_notes(self, notes: Diagnostics) -> Verification {
         Verification { notes, ..self }
@@ -387,7 +389,7 @@ impl Verification {
         verdict
     }
 
-    /// Why parts came to no result.
+    /// Returns the errors of simulations without a result.
     pub fn errors(&self) -> Diagnostics {
         let mut errors = Diagnostics::default();
         for (part, outcome) in self.parts.iter().zip(&self.outcomes) {
@@ -412,7 +414,7 @@ impl Verification {
         errors
     }
 
-    /// Returns the expected values that are not the model's own, as lines for people.
+    /// Returns the expected values that differ from the model's values, as lines for people.
     pub fn dissents(&self) -> String {
         let mut text = String::new();
         let dissents = &self.dissents;
@@ -426,7 +428,7 @@ impl Verification {
         text
     }
 
-    /// Returns the result as JSON, without the times, which differ from run to run.
+    /// Returns the result as JSON, without durations, which differ from run to run.
     pub fn json(&self) -> Value {
         let mismatch = |m: &Mismatch| match &m.what {
             Difference::Stream(what) => json!({ "cycle": m.cycle, "stream": what }),
@@ -436,7 +438,7 @@ impl Verification {
                 "sample": sample,
                 "element": element,
                 "name": name,
-                // Codes of any width: as text, which no reader of JSON rounds.
+                // Raw integer values of any width are strings, so that no JSON parser rounds them.
                 "expected": expected.to_string(),
                 "found": found.as_ref().map(ToString::to_string),
             }),
@@ -473,5 +475,5 @@ impl Verification {
     }
 }
 
-/// Differences that are shown.
+/// Maximum number of differences that are shown.
 const SHOWN: usize = 5;

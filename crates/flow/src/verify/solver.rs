@@ -1,4 +1,4 @@
-//! A SAT solver of the user's: any program that reads DIMACS and answers as in the SAT competitions.
+//! External SAT solver: any program that reads DIMACS and answers like the solvers of the SAT competitions.
 
 use super::sim::process::{Invocation, run_apart};
 use super::{Deadline, MISSING_TOOL, Tools};
@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Steps of the embedded solver that one conflict counts for.
+/// Number of steps of the embedded solver that correspond to one conflict.
 const STEPS: u64 = 100;
 /// Exit codes of a solver.
 const SATISFIABLE: i32 = 10;
@@ -17,20 +17,20 @@ const UNSATISFIABLE: i32 = 20;
 /// Command line options of a solver program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
-    /// `-c` limits conflicts; a second file takes the proof.
+    /// `-c` limits conflicts; the proof is written to a second file.
     Cadical,
-    /// As `Cadical`, but with `--conflicts`.
+    /// Like `Cadical`, but `--conflicts` limits conflicts.
     Kissat,
-    /// Nothing beyond the file: no limit, no proof.
+    /// Only the input file: no limit, no proof.
     Plain,
 }
 
-/// The program.
+/// An external solver.
 #[derive(Clone, Debug)]
 pub struct External {
     program: PathBuf,
     dialect: Dialect,
-    /// `true` if proofs are kept.
+    /// `true` if proofs are recorded.
     proofs: bool,
     proof: Option<Vec<u8>>,
 }
@@ -75,14 +75,14 @@ impl External {
         }
     }
 
-    /// Gives it a file. Nothing if it did not decide.
+    /// Runs the solver on a DIMACS file. Returns `None` if the solver does not decide.
     fn ask(&self, dimacs: &[u8], conflicts: u64, proofs: bool) -> Option<SolverAnswer> {
         let dir = tempfile::tempdir().ok()?;
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("question.cnf"), dimacs).ok()?;
         let mut what = Invocation::new(&self.program);
         let proofs = proofs && self.dialect != Dialect::Plain;
-        // Limits of both are 32-bit numbers.
+        // The limits of both solvers are 32-bit numbers.
         let conflicts = conflicts.min(i32::MAX as u64);
         match self.dialect {
             Dialect::Cadical => what = what.args(["-q", "--no-binary", "-c", &conflicts.to_string()]),
@@ -106,13 +106,13 @@ impl External {
 }
 
 enum SolverAnswer {
-    /// These variables, counted from 1, are true and the others false.
+    /// The variables that are true, counted from 1; all others are false.
     Satisfiable(FxHashSet<u32>),
-    /// With the proof.
+    /// The proof, if requested.
     Unsatisfiable(Option<Vec<u8>>),
 }
 
-/// The variables that `v` lines call true; nothing if there are no such lines.
+/// Returns the variables that the `v` lines state as true; `None` if there are no such lines.
 fn values(path: &Path) -> Option<FxHashSet<u32>> {
     let text = std::fs::read_to_string(path).ok()?;
     let mut lines = text.lines().filter_map(|l| l.strip_prefix("v ")).peekable();
@@ -133,7 +133,7 @@ impl Solver for External {
                 Answer::Sat(problem.leaves.iter().map(|leaf| values.contains(&(variable[leaf] + 1))).collect())
             }
             None => {
-                // It does not tell how much it needed for an answer, but without one it was everything.
+                // The solver does not report its number of steps; without an answer, all steps are used up.
                 *steps = 0;
                 Answer::Limit
             }

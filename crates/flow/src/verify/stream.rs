@@ -1,10 +1,10 @@
 //! Self-checking testbenches for the AXI4-Stream wrapper.
 //!
-//! Both sides stall at random. In every clock the handshake's rules are checked: a beat that is offered stays, with all
-//! its signals, until it is taken; in reset nothing is offered; and where the wrapper promises it no net leads from
-//! `m_axis_tready` to `s_axis_tready` within a clock (C++ only). The first third of the samples runs unstalled, and has
-//! to pass at full rate. Before the run that counts, resets at random places interrupt others: inside a sample, with
-//! results on their way, and with a full FIFO.
+//! Both sides stall at random. The testbench checks the handshake rules in every cycle: an offered beat stays stable,
+//! with all its signals, until it is accepted, and nothing is offered during reset. If the wrapper guarantees it, no
+//! combinational path leads from `m_axis_tready` to `s_axis_tready` (C++ only). The first third of the samples is not
+//! stalled, and must pass at full rate. Before the measured run, resets interrupt other runs at random positions:
+//! inside a sample, while results are in flight, and with a full FIFO.
 
 use super::bench::{Shown, Testbench, bench_name, render};
 use super::compare::{Difference, Mismatch, Report};
@@ -22,10 +22,11 @@ use alir_hw::netlist::Element;
 use askama::Template;
 use num_bigint::BigInt;
 
-/// Runs that a reset interrupts: in turn after the end of a packet, with a full FIFO, inside a sample, and anywhere.
+/// Number of runs that a reset interrupts: in turn after the end of a packet, with a full FIFO, inside a sample, and
+/// anywhere.
 const RESETS: u32 = 12;
 
-/// Clocks in which a FIFO is filled at most; deeper ones stay partly empty.
+/// Maximum number of cycles in which a FIFO is filled; deeper FIFOs stay partly empty.
 const MOST_CLOCKS_TO_FILL: u32 = 400;
 
 /// A beat on a stream.
@@ -35,7 +36,7 @@ pub struct Beat {
     pub data: Bits,
     /// `tlast`.
     pub last: bool,
-    /// `tuser`; one bit where there is none.
+    /// `tuser`; one bit if the wrapper has no `tuser`.
     pub user: Bits,
 }
 
@@ -43,7 +44,7 @@ pub struct Beat {
 #[derive(Clone, Debug)]
 pub struct Streams<'a> {
     axis: &'a Axis,
-    /// Samples.
+    /// Number of samples.
     samples: usize,
     /// Beats on `s_axis`.
     pub inputs: Vec<Beat>,
@@ -51,29 +52,30 @@ pub struct Streams<'a> {
     pub outputs: Vec<Beat>,
     /// For each sample: its first beat on `s_axis`, and the number of its beats.
     places: Vec<(usize, u32)>,
-    /// Beats on `s_axis` of the samples that run unstalled, and how many those are.
+    /// Numbers of beats on `s_axis` and of samples that are not stalled.
     unstalled: (usize, usize),
     seed: u64,
 }
 
 impl<'a> Streams<'a> {
-    /// `count` samples of `model` through `axis`. Padding carries garbage; some packets end inside a sample.
+    /// Plans a run of `count` samples of `model` through the wrapper `axis`. Padding has random bits; some packets end
+    /// inside a sample.
     ///
     /// # Panics
-    /// If the wrapper is not one for this model.
+    /// If the wrapper does not belong to this model.
     pub fn plan(model: &Model, axis: &'a Axis, count: usize, seed: u64) -> Streams<'a> {
         let golden = |inputs| Ok(Vectors::from_inputs(model, inputs));
         let drawn = Vectors::generate_inputs(model, count, seed);
         Streams::plan_by(&drawn, true, &golden, axis, seed).expect("a model has a code for every output")
     }
 
-    /// [`Streams::plan`] for a model that was lowered from `source`, which says what must come out.
+    /// Like [`Streams::plan`] for a model that was lowered from `source`, which computes the expected outputs.
     ///
     /// # Errors
-    /// If a result of the source has no code on its port.
+    /// If a result of the source has no raw integer value on its port.
     ///
     /// # Panics
-    /// If the wrapper is not one for this model.
+    /// If the wrapper does not belong to this model.
     pub fn plan_lowered(
         model: &Model,
         source: &dyn Source,
@@ -85,16 +87,17 @@ impl<'a> Streams<'a> {
         Streams::plan_by(&Vectors::generate_inputs(model, count, seed), true, &golden, axis, seed)
     }
 
-    /// These samples through `axis`, whole ones. Padding carries garbage.
+    /// Plans a run of these samples through the wrapper `axis`; every packet has whole samples. Padding has random
+    /// bits.
     ///
     /// # Panics
-    /// If the wrapper is not one for these samples.
+    /// If the wrapper does not match these samples.
     pub fn plan_own(vectors: &Vectors, axis: &'a Axis, seed: u64) -> Streams<'a> {
         let expected = |inputs| Ok(Vectors { inputs, outputs: vectors.outputs.clone() });
         Streams::plan_by(&vectors.inputs, false, &expected, axis, seed).expect("nothing is asked")
     }
 
-    /// `cuts`: some packets end inside a sample.
+    /// Plans a run of the drawn samples. With `cuts`, some packets end inside a sample.
     fn plan_by(
         drawn: &Rows,
         cuts: bool,
@@ -179,7 +182,7 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// Random `tuser`.
+/// Returns a random `tuser`.
 fn user(axis: &Axis, random: &mut SplitMix) -> Bits {
     let mut bits = Bits::zero(axis.user.max(1));
     if axis.user > 0 {
@@ -188,14 +191,14 @@ fn user(axis: &Axis, random: &mut SplitMix) -> Bits {
     bits
 }
 
-/// Puts codes into their slots; `pad`: extended to the whole slot.
+/// Stores raw integer values in their slots; with `pad`, extended to the width of the slot.
 fn put(bits: &mut Bits, stream: &Stream, elements: &[Element], codes: &[BigInt], pad: bool) {
     for ((slot, element), code) in stream.slots.iter().zip(elements).zip(codes) {
         bits.put(slot.lsb, if pad { slot.width } else { element.width }, code);
     }
 }
 
-/// The codes in their slots.
+/// Returns the raw integer values in the slots.
 fn get(bits: &Bits, stream: &Stream, elements: &[Element]) -> Vec<BigInt> {
     let code = |(slot, element): (&alir_hw::emit::axis::Slot, &Element)| match element.width {
         0 => BigInt::ZERO,
@@ -212,7 +215,7 @@ fn cut_out(bits: &Bits, lo: u32, width: u32) -> Bits {
     part
 }
 
-/// The elements on one beat of a sample, or what of them is on it.
+/// Returns the elements on one beat of a sample, or the parts of elements on this beat.
 fn pieces(axis: &Axis, beat: u32) -> Vec<Shown> {
     let (start, end) = (beat * axis.output.data_width, (beat + 1) * axis.output.data_width);
     let mut all = Vec::new();
@@ -239,19 +242,19 @@ struct View<'a> {
     in_width: u32,
     out_width: u32,
     user_width: u32,
-    /// Bits of the signal that stands for `tuser`, which has one where the wrapper has none.
+    /// Number of bits of the testbench signal for `tuser`, which is 1 if the wrapper has no `tuser`.
     user_bits: u32,
     user_hi: u32,
     samples: usize,
     beats: usize,
     interval: u32,
-    /// Clocks that the first and the last sample may take beyond full rate.
+    /// Additional cycles that the first and the last sample may take beyond full rate.
     start: u32,
     full_rate: bool,
     no_path: bool,
-    /// Runs that a reset interrupts, before the one that counts.
+    /// Number of runs that a reset interrupts, before the measured run.
     resets: u32,
-    /// Clocks after which the reset comes at the latest: the FIFO is full by then if no result leaves.
+    /// Maximum number of cycles before the reset: by then the FIFO is full if no result is accepted.
     prelude: u32,
     drain: u32,
     limit: usize,
@@ -307,7 +310,7 @@ impl Testbench for Streams<'_> {
         let mut files = FileSet::default();
         let line = |beat: &Beat| format!("{} {} {}", beat.data.hex(), u8::from(beat.last), beat.user.hex());
         let mut text: String = self.inputs.iter().map(|beat| line(beat) + "\n").collect();
-        // Without the last line the file was cut.
+        // A file without this line is truncated.
         text.push_str("end\n");
         files.add("beats_in.txt", text);
         let mut text = String::new();

@@ -1,8 +1,8 @@
 //! Stimulus of the inputs, and the expected outputs.
 //!
-//! Samples are raw values on the input port. Corners come first, then random samples of several kinds; a count and a
-//! seed give the same samples on every machine. Expected values are those of the reference interpreter with
-//! [`LookupMiss::Zero`], which is what the hardware does.
+//! Samples are raw integer values of the input ports. Corner cases come first, then random samples of several kinds; a
+//! count and a seed give the same samples on every computer. Expected values are those of the reference interpreter
+//! with [`LookupMiss::Zero`], which is the behaviour of the hardware.
 
 use crate::compile::{Source, Spec};
 use alir_core::diag::{Diagnostic, Place};
@@ -12,7 +12,7 @@ use alir_core::num::{Interval, Kif, align, wrap};
 use alir_interp::{LookupMiss, Plan, PlanOptions, golden};
 use num_bigint::BigInt;
 
-/// Rows of codes, one code an element.
+/// Rows of raw integer values, one value per element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
     elements: usize,
@@ -21,7 +21,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows of `elements` codes each.
+    /// Returns rows of `elements` raw integer values each.
     ///
     /// # Panics
     /// If a row has another length.
@@ -46,19 +46,19 @@ impl Rows {
     /// Appends a row.
     ///
     /// # Panics
-    /// If it has another length.
+    /// If the row has another length.
     pub(super) fn push(&mut self, row: Vec<BigInt>) {
         assert_eq!(row.len(), self.elements, "a code for each element");
         self.codes.extend(row);
         self.rows += 1;
     }
 
-    /// Codes of a row.
+    /// Returns the number of elements of a row.
     pub fn elements(&self) -> usize {
         self.elements
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
@@ -68,33 +68,33 @@ impl Rows {
         self.rows == 0
     }
 
-    /// One row.
+    /// Returns the row with this index.
     pub fn row(&self, index: usize) -> &[BigInt] {
         &self.codes[index * self.elements..(index + 1) * self.elements]
     }
 }
 
-/// Samples with the outputs that they must give.
+/// Samples with their expected outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vectors {
-    /// Codes on the input port.
+    /// Raw integer values of the input ports.
     pub inputs: Rows,
-    /// Codes on the output port.
+    /// Raw integer values of the output ports.
     pub outputs: Rows,
 }
 
 impl Vectors {
-    /// `count` samples (at least one) for a model, and what it makes of them.
+    /// Generates `count` samples (at least one) for a model, with the outputs of the model.
     ///
-    /// The corners: all bits zero, all bits one, every element at the smallest and largest code of its type and of
-    /// its declared intervals, one element alone at each of these, a walking one through all bits. Where they are
-    /// more than half of `count`, the last two kinds are thinned out evenly. The rest is random: uniform bits, values
-    /// inside the intervals, and mixtures of corners.
+    /// The first samples are corner cases: all bits zero; all bits one; every element at the smallest and largest value
+    /// of its type and of its declared intervals; one element alone at each of these values; a walking one through all
+    /// bits. If these are more than half of `count`, the last two kinds are thinned out evenly. The remaining samples
+    /// are random: uniform bits, values inside the intervals, and mixtures of corner cases.
     pub fn generate(model: &Model, count: usize, seed: u64) -> Vectors {
         Vectors::from_inputs(model, Vectors::generate_inputs(model, count, seed))
     }
 
-    /// The samples of [`Vectors::generate`] alone.
+    /// Generates the inputs of [`Vectors::generate`].
     pub fn generate_inputs(model: &Model, count: usize, seed: u64) -> Rows {
         let elements = elements_of(model);
         let mut rows = corners(&elements, count.max(1));
@@ -105,11 +105,11 @@ impl Vectors {
         Rows::new(elements.len(), rows)
     }
 
-    /// Samples of all inputs for which the hardware of a [`Spec`] is the model's, and what the model makes of them; of
-    /// a model that was lowered from something else, what that makes of them.
+    /// Generates samples for which the hardware of a [`Spec`] must equal the model, with the expected outputs: those of
+    /// the source, or of the model if it was not lowered from a source.
     ///
     /// # Errors
-    /// If an input has no code in the intervals that shall be assumed; if the source's result has no code on a port.
+    /// If an input has no value in its assumed intervals; if a result of the source has no raw integer value on a port.
     pub fn random(
         model: &Model,
         source: Option<&dyn Source>,
@@ -128,7 +128,7 @@ impl Vectors {
     /// Replaces the outputs by those that a source computes for the inputs.
     ///
     /// # Errors
-    /// If a result has no raw value on its port.
+    /// If a result has no raw integer value on its port.
     pub fn with_outputs_of(self, source: &dyn Source) -> Result<Vectors, Diagnostic> {
         let mut outputs = Rows::new(self.outputs.elements, []);
         for sample in 0..self.inputs.len() {
@@ -140,8 +140,8 @@ impl Vectors {
         Ok(Vectors { inputs: self.inputs, outputs })
     }
 
-    /// The first sample, and its input element, that is outside of the intervals that the readers of the element
-    /// declare.
+    /// Returns the first sample with an input outside of an interval that a reader of the input declares, and the index
+    /// of this input element. Returns `None` if there is no such sample.
     pub fn outside(model: &Model, inputs: &Rows) -> Option<(usize, usize)> {
         let elements = insides_of(model);
         let wrong = |sample: usize| {
@@ -159,11 +159,11 @@ impl Vectors {
         })
     }
 
-    /// [`Vectors::generate`] with every sample moved into the intervals that the model declares for its inputs; an
-    /// element without bits, or without readers, stays.
+    /// Like [`Vectors::generate`], but with every sample moved into the intervals that the model declares for its
+    /// inputs.
     ///
     /// # Errors
-    /// The first input element that has no raw value in all intervals that its readers declare.
+    /// The first input element without a raw integer value in all intervals that its readers declare.
     pub fn generate_inside(model: &Model, count: usize, seed: u64) -> Result<Vectors, usize> {
         let anywhere = Vectors::generate_inputs(model, count, seed);
         let elements = insides_of(model);
@@ -175,24 +175,25 @@ impl Vectors {
         Ok(Vectors::from_inputs(model, Rows::new(elements.len(), rows)))
     }
 
-    /// These samples and what the model makes of them.
+    /// Returns these samples with the outputs of the model.
     ///
     /// # Panics
-    /// If the rows do not fit the model.
+    /// If the rows do not match the model.
     pub fn from_inputs(model: &Model, inputs: Rows) -> Vectors {
         let outputs = expected(model, &inputs);
         Vectors { inputs, outputs }
     }
 }
 
-/// Type of an input element, and the ends of the intervals that its readers declare, as raw values of the port.
+/// Type of an input element, and the bounds of the intervals that its readers declare, as raw integer values of the
+/// port.
 struct Element {
     kif: Kif,
     ends: Vec<(BigInt, BigInt)>,
 }
 
 impl Element {
-    /// The corner codes: ends of the type, then ends of the intervals.
+    /// Returns the corner values: bounds of the type, then bounds of the intervals.
     fn corners(&self) -> Vec<BigInt> {
         let mut all = vec![self.kif.min_code(), self.kif.max_code()];
         for (min, max) in &self.ends {
@@ -212,7 +213,7 @@ fn elements_of(model: &Model) -> Vec<Element> {
             wrap(&align(&end.to_big(), i64::from(node.interval.frac), i64::from(element.kif.frac)), element.kif)
         };
         let ends = (code(&node.interval.min), code(&node.interval.max));
-        // A reader whose interval the port's type wraps says nothing about the port.
+        // An interval that wraps in the port's type gives no information about the port.
         if ends.0 <= ends.1 && !element.ends.contains(&ends) {
             element.ends.push(ends);
         }
@@ -220,15 +221,15 @@ fn elements_of(model: &Model) -> Vec<Element> {
     elements
 }
 
-/// The codes of an input element of which all readers say that they can be.
+/// Set of the raw integer values of an input element that are inside the intervals of all readers.
 struct Inside {
-    /// The port's type.
+    /// Type of the port.
     kif: Kif,
     /// Interval that each reader declares.
     readers: Vec<Interval>,
 }
 
-/// Codes next to one that is refused that are tried before an element is given up.
+/// Maximum number of neighbours of a rejected value that are tried.
 const NEIGHBOURS: u32 = 4096;
 
 impl Inside {
@@ -240,8 +241,8 @@ impl Inside {
         })
     }
 
-    /// A code inside, that of `code` itself if it is one; else one as far from the smallest as the distance modulo the
-    /// span.
+    /// Returns `code` if it is inside the set, otherwise a value inside, at a distance from the smallest that is
+    /// derived from `code`. Returns `None` if no tried value is inside.
     fn moved(&self, code: &BigInt) -> Option<BigInt> {
         if self.holds(code) {
             return Some(code.clone());
@@ -285,8 +286,8 @@ fn corners(elements: &[Element], count: usize) -> Vec<Vec<BigInt>> {
     ];
     rows.truncate(count);
     let room = (count / 2).saturating_sub(rows.len());
-    // One element among zeros: at its corners, then with one bit set. The raw values of wide elements are computed only
-    // for those that are kept.
+    // One element is not zero: first its corner values, then one set bit. The raw integer values of wide elements are
+    // computed only for samples that are kept.
     let corner_counts = elements.iter().enumerate().map(|(e, element)| (e, element.corners().len(), false));
     let bit_counts = elements.iter().enumerate().map(|(e, element)| (e, element.kif.width() as usize, true));
     let singles: Vec<(usize, usize, bool)> = corner_counts
@@ -331,15 +332,15 @@ fn random_sample(elements: &[Element], kind: usize, random: &mut SplitMix) -> Ve
         .collect()
 }
 
-/// A number from `min` to `max`, both included.
+/// Returns a random number from `min` to `max`, both included.
 fn between(random: &mut SplitMix, min: &BigInt, max: &BigInt) -> BigInt {
     let span: BigInt = max - min + 1;
-    // 64 bits more than needed make the bias invisible.
+    // 64 additional random bits make the bias negligible.
     let width = u32::try_from(span.bits()).unwrap_or(u32::MAX - 64) + 64;
     min + random.bits(width) % span
 }
 
-/// Operations times samples up to which the reference interpreter computes all rows: about a second.
+/// Largest product of operations and samples for which the reference interpreter computes all rows, in about a second.
 const GOLDEN_WORK: usize = 2_000_000;
 
 /// Number of samples for which the reference interpreter checks the batch engine.
@@ -371,8 +372,8 @@ mod tests {
     use super::*;
     use alir_core::ir::{Builder, Node, Output};
 
-    /// Two inputs, one of 4 signed bits with the interval -3 to 5, one of 2 bits; the output is the first plus the
-    /// second.
+    /// Returns a model with two inputs, one of 4 signed bits with the interval -3 to 5, one of 2 bits; the output is
+    /// their sum.
     fn model() -> Model {
         let mut b = Builder::new(vec![0, 0]);
         let node = |op, min: i64, max: i64| Node {
@@ -399,7 +400,7 @@ mod tests {
         let rows: Vec<Vec<i64>> = (0..vectors.inputs.len()).map(|i| small(vectors.inputs.row(i))).collect();
         assert_eq!(rows.len(), 100);
         assert_eq!(rows[..6], [vec![0, 0], vec![-1, 3], vec![-8, 0], vec![7, 3], vec![-3, 0], vec![5, 3]]);
-        // One element alone at the ends of its type and interval, and a walking one.
+        // One element alone at the bounds of its type and interval, and a walking one.
         for single in [[-8, 0], [7, 0], [-3, 0], [5, 0], [0, 3], [1, 0], [2, 0], [4, 0], [0, 1], [0, 2]] {
             assert!(rows.contains(&single.to_vec()), "{single:?}");
         }
@@ -419,7 +420,7 @@ mod tests {
         let firsts: Vec<i64> = (0..400).map(|i| small(vectors.inputs.row(i))[0]).collect();
         assert!(firsts.iter().all(|v| (-3..=5).contains(v)));
         assert!((-3..=5).all(|v| firsts.contains(&v)));
-        // A second reader in steps of two, and one that leaves nothing.
+        // A second reader with steps of two, and a second reader that leaves no common value.
         let with = |interval: Interval| {
             let mut b = Builder::like(&model());
             model().nodes().iter().for_each(|n| {
@@ -448,7 +449,7 @@ mod tests {
 
     #[test]
     fn large_runs_give_what_small_runs_give() {
-        // Three operations: this many samples go through the engine.
+        // With three operations, this number of samples uses the batch engine.
         let count = GOLDEN_WORK / 3 + 10;
         let inputs = Rows::new(2, (0..count).map(|i| vec![BigInt::from(i % 16) - 8, BigInt::from(i % 4)]));
         let large = Vectors::from_inputs(&model(), inputs.clone());

@@ -1,4 +1,4 @@
-//! Complete verification: from a design and a request over hardware, samples and simulations to their results.
+//! Complete verification: from a design and a request, through hardware, samples and simulations, to the results.
 
 use super::cycles::Cycles;
 use super::foreign::Foreign;
@@ -14,32 +14,32 @@ use alir_interp::samples::output_ports;
 use alir_opt::schedule::Effort;
 use num_bigint::BigInt;
 
-/// Request for a verification, without the hardware.
+/// Request for a verification, without the hardware options.
 pub struct VerifyRequest<'a> {
-    /// The user's own samples; nothing: random ones.
+    /// Samples of the user; `None`: random samples.
     pub own: Option<Files<'a>>,
     /// Number of random samples, or cycles.
     pub count: usize,
-    /// Samples and stalls of another seed.
+    /// Seed of random samples and stalls.
     pub seed: u64,
-    /// Hardware from elsewhere that is simulated instead of ours, and the name of its module.
+    /// Third-party hardware that is simulated instead of the generated hardware, and the name of its module.
     pub foreign: Option<(Foreign, String)>,
     /// Simulators that run.
     pub parts: Vec<Part>,
     /// Settings of the simulations.
     pub settings: SimulationSettings<'a>,
-    /// Where programs are looked for.
+    /// Search path of external tools.
     pub tools: &'a Tools,
 }
 
 impl VerifyRequest<'_> {
-    /// The hardware that the ports, and the latency, are taken from: ours, or for hardware from elsewhere as little as
-    /// has them.
+    /// Returns the options of the hardware that determines ports and latency. For third-party hardware, costly
+    /// optimisations are disabled, as only its ports and latency are needed.
     fn spec(&self, spec: &Spec) -> Spec {
         let mut spec = spec.clone();
         if let Some((_, top)) = &self.foreign {
             spec.module.top = compile::Top::Named(top.clone());
-            // With an initiation interval the latency is a result of all options.
+            // With an initiation interval above 1, the latency depends on all options.
             if spec.interval().is_none() {
                 spec.optimisation.passes = Passes::Level(0);
                 spec.optimisation.retime = None;
@@ -62,10 +62,10 @@ impl VerifyRequest<'_> {
     }
 }
 
-/// The user's samples, which the hardware of a [`Spec`] has to be right for.
+/// Returns the user's samples, which must be valid for the hardware of a [`Spec`].
 ///
 /// # Errors
-/// What is wrong with the files; a sample outside of the intervals that the hardware assumes.
+/// Problems of the files; a sample outside of the intervals that the hardware assumes.
 pub fn own_vectors(subject: Subject<'_>, files: &Files<'_>, spec: &Spec) -> Result<Own, Diagnostic> {
     let model = subject.model;
     let own = subject.read(files)?;
@@ -79,11 +79,11 @@ pub fn own_vectors(subject: Subject<'_>, files: &Files<'_>, spec: &Spec) -> Resu
     Ok(own)
 }
 
-/// Simulates the hardware of a program, or hardware from elsewhere, and compares it with what the program was made
-/// from.
+/// Simulates the generated hardware of a program, or third-party hardware, and compares it with the source of the
+/// program.
 ///
 /// # Errors
-/// What is wrong with the request, the samples or the files.
+/// Problems of the request, the samples or the files.
 pub fn verify_model(
     subject: Subject<'_>,
     spec: &Spec,
@@ -94,12 +94,12 @@ pub fn verify_model(
     let hardware = compile::model(model, &request.spec(spec))?;
     request.check_ports(&hardware)?;
     let (count, seed) = (request.count, request.seed);
-    // Reals are shown next to raw values where the files have reals and the ports define them.
+    // Real numbers are shown next to raw integer values if the files have real numbers and the ports define them.
     let has_reals = request.own.is_some_and(|files| !files.codes) && matches!(subject.numbers, Numbers::Ports(_));
     let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
     let is_own = own.is_some();
-    // Expected values are those of the source, or of the model as it was read: lowering and optimisation are under test
-    // too.
+    // Expected values are those of the source, or of the model as it was read, so that lowering and optimisation are
+    // verified too.
     let (vectors, dissents, notes) = match own {
         Some(own) => (own.vectors, own.dissents, own.notes),
         None => {
@@ -110,7 +110,7 @@ pub fn verify_model(
         spec.reject_input_ranges("a wrapper's simulation")?;
     }
     let cycles = match &request.foreign {
-        // Only ours is known to show zeros after a reset.
+        // Only generated hardware is known to output zeros after a reset.
         Some(_) => Cycles::plan(&hardware.netlist.interface, &vectors, seed),
         None => Cycles::new(&hardware.netlist, &vectors, seed),
     };
@@ -138,7 +138,7 @@ pub fn verify_model(
 /// Verifies a state machine, cycle by cycle from power-on.
 ///
 /// # Errors
-/// An error of the request, the samples or the files.
+/// Problems of the request, the samples or the files.
 pub fn verify_machine(
     machine: &Machine,
     spec: &Spec,
@@ -147,7 +147,7 @@ pub fn verify_machine(
 ) -> Result<Verification, Error> {
     let hardware = compile::machine(machine, &request.spec(spec))?;
     request.check_ports(&hardware)?;
-    // Expected values are those of the machine as it was read: optimisation is under test too.
+    // Expected values are those of the state machine as it was read, so that optimisation is verified too.
     let OwnRun { run, dissents, notes } = own::machine_run(machine, request.own.as_ref(), request.count, request.seed)?;
     let cycles = run.cycles(&hardware.netlist.interface);
     let work = Work {

@@ -1,5 +1,6 @@
-//! Another tool's reading of a file: yosys makes gates of Verilog, and of VHDL what ghdl makes Verilog of. Nothing of
-//! our readers takes part; what comes back through AIGER is a design like one that we read.
+//! Conversion of HDL files to a netlist by other tools: yosys elaborates Verilog, and VHDL that ghdl converts to
+//! Verilog. The front ends of this project are not involved; the AIGER result becomes a design like those of the front
+//! ends.
 
 use super::sim::process::{Invocation, log_tail, run_apart};
 use super::{Deadline, MISSING_TOOL, SimError, Tools};
@@ -10,22 +11,24 @@ use alir_prove::circuit::{self, CircuitModule, CircuitPort};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// A file to read.
+/// A source file.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// Where it is; what it names (tables for `$readmemh`, files to include) is looked for in the first one's folder.
+    /// Path of the file. Files that it names (tables for `$readmemh`, included files) are searched in the folder of the
+    /// first source.
     pub path: PathBuf,
-    /// Its content.
+    /// Content of the file.
     pub text: String,
 }
 
-/// Names of the signals that a proof can stop at, inside of instances too. Yosys knows no ranges of characters.
+/// Patterns of the signals that a proof can use as intermediate points, including those inside instances. Yosys
+/// patterns have no character ranges.
 const SHOWN: &str = "w:v[0123456789]* w:*.v[0123456789]*";
 
-/// A value that has no source is any value, at every clock, and optimisation must not choose one. Registers become
-/// plain ones: enables and resets are gates before them. Gates are not optimised, only hashed when they are read: that
-/// is most of yosys's time. Memories go first: the undefined words of a table cannot be made sources while they are a
-/// memory's initial value.
+/// Yosys commands that convert a design to gates. An undriven value may be any value in every cycle, and optimisation
+/// must not choose one. Registers become plain flip-flops: enables and resets become gates before them. Gates are not
+/// optimised, only hashed by the AIGER parser, as optimisation would take most of yosys's time. Memories are converted
+/// first: undefined words of a table cannot be replaced while they are the initial value of a memory.
 const TO_GATES: &str = "memory_map; setundef -undriven -anyseq; opt_clean; expose SHOWN; opt -keepdc -nodffe -nosdff; \
     async2sync; dffunmap; setundef -undriven -anyseq; techmap; setundef -undriven -anyseq; \
     simplemap; dffunmap; aigmap; opt_clean";
@@ -38,14 +41,14 @@ fn failed(error: &std::io::Error) -> Diagnostic {
     refused(format!("cannot give yosys its files: {error}"))
 }
 
-/// Runs a tool in a folder with its results in another; what it wrote to standard output.
+/// Runs a tool in a folder, with its results in another folder. Returns its standard output.
 fn tool(tools: &Tools, name: &'static str, args: &[String], at: &Path, into: &Path) -> Result<String, Diagnostic> {
     let help =
         "scripts/setup.sh installs it, ALIR2HDL_TOOLS names folders to look in; without --via our own reader reads";
     let missing = || Diagnostic::error(MISSING_TOOL, Place::Flag("--via".into()), format!("{name} is not on the PATH"));
     let program = tools.find(name).ok_or_else(|| missing().with_help(help))?;
     let (out, log) = (into.join(format!("{name}.out")), into.join(format!("{name}.log")));
-    // A user who waits can also interrupt.
+    // A user who waits can interrupt the tool.
     let deadline = Deadline::after(std::time::Duration::from_secs(7 * 24 * 3600));
     match run_apart(&Invocation::new(program).args(args), at, &out, &log, deadline) {
         Ok(status) if status.success() => std::fs::read_to_string(&out).map_err(|e| failed(&e)),
@@ -61,26 +64,28 @@ fn tool(tools: &Tools, name: &'static str, args: &[String], at: &Path, into: &Pa
     }
 }
 
-/// A path in a yosys script, where quotes do not help everywhere.
+/// Returns a path for a yosys script; an error if it has special characters, as quotes do not work everywhere in
+/// scripts.
 fn plain_path(path: &Path) -> Result<String, Diagnostic> {
     let text = path.to_str().filter(|t| t.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+".contains(c)));
     let refuse = || refused(format!("yosys cannot be told the path {}: TMPDIR names another place", path.display()));
     text.map(str::to_owned).ok_or_else(refuse)
 }
 
-/// Comments before anything else: that is where a file states its latency.
+/// Returns the comments before anything else in a file, where a file states its latency.
 fn head(text: &str, language: Language) -> Vec<String> {
     let mark = if language == Language::Vhdl { "--" } else { "//" };
     let lines = text.lines().map(str::trim).take_while(|l| l.is_empty() || l.starts_with(mark));
     lines.map(|l| l.trim_start_matches(mark).trim().to_owned()).filter(|l| !l.is_empty()).collect()
 }
 
-/// The place of an operation's signal in the order of operations: `v17_s2` of `top.part.v17_s2`.
+/// Returns the position of an operation's signal in the order of operations, from a name such as `top.part.v17_s2`;
+/// `None` for other names.
 fn rank(name: &str) -> Option<u64> {
     operation_in_name(name).map(|(number, _)| number.into())
 }
 
-/// Name and ports of the module that `portlist` told of.
+/// Returns the name and ports of the module from the output of `portlist`.
 fn module(listed: &str) -> Result<CircuitModule, Diagnostic> {
     let unknown = || refused("yosys did not tell the ports of the top module".into());
     let mut lines = listed.lines();
@@ -111,14 +116,14 @@ fn module(listed: &str) -> Result<CircuitModule, Diagnostic> {
     Ok(made)
 }
 
-/// The names that yosys listed in a file, without the module's.
+/// Returns the names that yosys listed in a file, without the name of the module.
 fn listed(dir: &Path, file: &str) -> Result<Vec<String>, Diagnostic> {
     let text = std::fs::read_to_string(dir.join(file)).map_err(|e| failed(&e))?;
     let names = text.lines().filter_map(|l| l.split_once('/')).map(|(_, n)| n.trim_start_matches('\\').to_owned());
     Ok(names.collect())
 }
 
-/// Verilog of VHDL files, by ghdl.
+/// Converts VHDL files to Verilog by ghdl.
 fn synthesised(
     tools: &Tools,
     sources: &[SourceFile],
@@ -140,11 +145,12 @@ fn synthesised(
     std::fs::write(dir.join("source0.v"), completed(&verilog)).map_err(|e| failed(&e))
 }
 
-/// The value of what ghdl left out.
+/// Value for cases that ghdl omits.
 const OPEN: &str = "'bx; // any";
 
-/// ghdl's Verilog with every choice complete. It leaves out the values of a selector that cannot come, which is a latch
-/// by the rules of Verilog though it was none in VHDL (where ghdl refuses latches); there any value may come instead.
+/// Returns ghdl's Verilog with a default in every case statement. ghdl omits selector values that cannot occur; by the
+/// rules of Verilog this is a latch, although the VHDL had none (ghdl rejects latches). With the default, any value may
+/// occur there.
 pub fn completed(verilog: &str) -> String {
     let mut out = String::with_capacity(verilog.len() + 1000);
     let mut last = "";
@@ -164,14 +170,16 @@ pub fn completed(verilog: &str) -> String {
     out
 }
 
-/// In the head of a design where ghdl left out values of a choice. Some of its versions (2.0) also leave out what VHDL
-/// says for all others: those values are free here, so that a proof holds, but a difference may be ghdl's.
+/// Remark in the header comment of a design if ghdl omitted values of a choice. Some versions of ghdl (2.0) also omit
+/// the values of `others`. These values are unconstrained here, so a proof is valid, but a difference may be caused by
+/// ghdl.
 pub const INCOMPLETE: &str = "ghdl left out values of a choice";
 
-/// Returns the design that yosys reads in these files. Its head holds [`INCOMPLETE`] where that is so.
+/// Returns the design that yosys elaborates from these files. Its header comment contains [`INCOMPLETE`] if ghdl
+/// omitted values.
 ///
 /// # Errors
-/// [`MISSING_TOOL`] if a tool is missing; `E0910` if it refuses a file, or reads what a proof cannot be about: several
+/// [`MISSING_TOOL`] if a tool is missing; `E0910` if a tool rejects a file, or if the design cannot be proved: several
 /// clocks, latches, signals with several drivers.
 pub fn yosys(tools: &Tools, sources: &[SourceFile], top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');

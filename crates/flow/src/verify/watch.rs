@@ -1,19 +1,19 @@
-//! Progress of a simulation: the share of its vectors that it has read. Nothing is asked of the simulator or the
-//! testbench, so that neither knows whether somebody looks.
+//! Progress of a simulation: the fraction of its vectors that has been read. Neither the simulator nor the testbench is
+//! involved.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// The share of the vectors in a job's folder that has been read, from 0 to 1. Nothing while no program has them open,
-/// and where the system does not tell (it does on Linux).
+/// Returns the fraction of the vectors in a job's folder that has been read, from 0 to 1. Returns `None` while no
+/// process has the vectors open, and on systems without `/proc`.
 pub fn share_read(folder: &Path) -> Option<f64> {
     let folder = fs::canonicalize(folder).ok()?;
     let processes = fs::read_dir("/proc").ok()?.flatten().map(|entry| entry.path());
     let numbered =
         |path: &Path| path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.parse::<u32>().is_ok());
     processes.filter(|path| numbered(path)).find_map(|process| {
-        // Those of other users are closed to us, and others end while we look.
+        // Processes of other users cannot be inspected, and processes may end during the search.
         let open = fs::read_dir(process.join("fd")).ok()?.flatten();
         open.filter_map(|entry| {
             let file = fs::read_link(entry.path()).ok().filter(|file| holds_vectors(file, &folder))?;

@@ -1,37 +1,37 @@
-//! The drawing of a program or a state machine: boxes in columns, and their values on samples.
+//! Drawing of a program or a state machine: boxes in columns, and their values for samples.
 
 use alir_interp::samples::Port;
 use num_bigint::{BigInt, Sign};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-/// Bars of a histogram.
+/// Number of bars of a histogram.
 const BINS: usize = 24;
-/// Letters of a line of text that are shown.
+/// Maximum number of characters of an RTL line that are shown.
 const LINE: usize = 400;
 
-/// An operation, or an element of a port, wire or register.
+/// A box: an operation, or an element of a port, wire or register.
 pub(super) struct Node {
     pub(super) kind: &'static str,
     pub(super) name: String,
-    /// Index of its column.
+    /// Index of the box's column.
     pub(super) column: u32,
-    /// Its type, and the binary point of its codes.
+    /// Type of the box's value, and its binary point.
     pub(super) port: Port,
-    /// Least and greatest code.
+    /// Smallest and largest raw integer value.
     pub(super) range: (BigInt, BigInt),
-    /// Its own share of a path.
+    /// Delay of the box itself.
     pub(super) delay: f64,
     pub(super) meaning: String,
-    /// Its declaration in the RTL: line number from 1, and the line; 0 if it has none.
+    /// Declaration in the RTL: line number from 1, and the line; the number is 0 if there is none.
     pub(super) line: (usize, String),
     pub(super) operands: Vec<u32>,
-    /// Index of the layer of a network that it was made for.
+    /// Index of the layer of a network that the operation was created for.
     pub(super) layer: Option<usize>,
 }
 
 impl Node {
-    /// A code as the number that it stands for.
+    /// Returns the real number of a raw integer value, as text.
     fn real(&self, code: &BigInt) -> String {
         let (value, exact) = self.port.real_of_code(code);
         format!("{}{value}", if exact { "" } else { "about " })
@@ -43,11 +43,11 @@ impl Node {
 pub struct Column {
     /// Title above the column.
     pub title: String,
-    /// Its name in a table.
+    /// Name of the column in a table.
     pub short: String,
-    /// Longest path that ends in it; nothing where that says nothing.
+    /// Longest path that ends in the column; `None` if there is no meaningful one.
     pub delay: Option<f64>,
-    /// Register bits that end it (a pipeline) or begin it (a state machine).
+    /// Bits of the registers at the end of the column (pipeline) or at its beginning (state machine).
     pub register_bits: u64,
 }
 
@@ -57,37 +57,37 @@ impl Column {
     }
 }
 
-/// Everything that the page shows of a design.
+/// All contents of the HTML viewer for a design.
 pub struct Drawing {
     pub(super) nodes: Vec<Node>,
     pub(super) columns: Vec<Column>,
     pub(super) has_registers: bool,
-    /// `true` if values feed back: registers are boxes, and no stage starts again.
+    /// `true` if values feed back: registers are boxes, and arrival times do not restart in a stage.
     pub(super) has_loops: bool,
     /// Unit of the delays.
     pub(super) unit: &'static str,
-    /// Names of the layers of a network; none of anything else.
+    /// Names of the layers of a network; empty for other designs.
     pub(super) layers: Vec<String>,
-    /// From where operations are counted.
+    /// Words for the boxes from which the depth of a box is counted, in operations.
     pub(super) origin: &'static str,
-    /// The longest path of each column; empty where a column has none.
+    /// Longest path of each column; empty if a column has none.
     pub(super) paths: Vec<Vec<u32>>,
-    /// Arrival and slack of each box; `None` if they are the sums of its own delays.
+    /// Arrival and slack of each box; `None` if they are the sums of the boxes' own delays.
     pub(super) times: Option<(Vec<f64>, Vec<f64>)>,
-    /// Outputs: name, and what drives it.
+    /// Outputs: name, and the box that drives the output.
     pub(super) outputs: Vec<(String, Option<u32>)>,
     pub(super) observed: Option<Observed>,
 }
 
-/// Values of every box over samples.
+/// Values of every box over all samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Observed {
     pub(super) samples: u32,
-    /// Values of the first sample; `None` where one was not defined.
+    /// Values of the first sample; `None` for an undefined value.
     first: Vec<Option<BigInt>>,
-    /// Least and most.
+    /// Smallest and largest observed value.
     range: Vec<Option<(BigInt, BigInt)>>,
-    /// For each box [`BINS`] counts of equal parts of its range.
+    /// For each box [`BINS`] counts of values, one for each equal part of its range.
     bins: Vec<u32>,
 }
 
@@ -96,7 +96,7 @@ impl Observed {
         Observed { samples: 0, first: vec![None; nodes], range: vec![None; nodes], bins: vec![0; nodes * BINS] }
     }
 
-    /// A value of node `k` in the present sample.
+    /// Records a value of node `k` in the current sample.
     pub(super) fn note(&mut self, k: usize, node: &Node, code: &BigInt) {
         if self.samples == 0 {
             self.first[k] = Some(code.clone());
@@ -115,7 +115,8 @@ impl Observed {
     }
 }
 
-/// Which part of its range a code is in; what lies outside (that wraps) counts to the nearest.
+/// Returns the index of the part of a range that contains a value. Values outside the range (which wrap) count to the
+/// nearest part.
 fn bin((min, max): &(BigInt, BigInt), code: &BigInt) -> usize {
     let size: BigInt = max - min + 1u32;
     let part: BigInt = (code - min) * BINS / size;
@@ -148,12 +149,12 @@ impl<'a> Declarations<'a> {
         found
     }
 
-    /// The line that declares `name`.
+    /// Returns the number and text of the line that declares `name`.
     pub(super) fn named(&self, name: &str) -> (usize, String) {
         shown(self.names.get(name))
     }
 
-    /// The line whose remark says that it is `what`, before the type.
+    /// Returns the number and text of the line whose comment begins with `what`, followed by the type.
     pub(super) fn remarked(&self, what: &str) -> (usize, String) {
         shown(self.remarks.get(what))
     }
@@ -164,7 +165,7 @@ fn shown(found: Option<&(usize, &str)>) -> (usize, String) {
 }
 
 impl Drawing {
-    /// The columns that have a longest path.
+    /// Returns the columns that have a longest path.
     pub fn timed(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(|column| column.delay.is_some())
     }
@@ -174,7 +175,7 @@ impl Drawing {
         self.unit
     }
 
-    /// Number of boxes.
+    /// Returns the number of boxes.
     pub fn boxes(&self) -> usize {
         self.nodes.len()
     }

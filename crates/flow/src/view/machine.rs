@@ -1,5 +1,5 @@
-//! The drawing of a state machine: a box for each element of ports, registers and wires and for each operation of its
-//! blocks, in columns by the registers that lie before them.
+//! Drawing of a state machine: a box for each element of ports, registers and wires and for each operation of the
+//! blocks, in columns by the number of registers before the box.
 
 use super::drawing::{Column, Declarations, Drawing, Node, Observed};
 use super::model::{nodes, run};
@@ -20,7 +20,7 @@ fn element(machine: &Machine, signal: SignalId, at: usize) -> String {
     if signal.elements.len() == 1 { signal.name.clone() } else { format!("{}[{at}]", signal.name) }
 }
 
-/// Element `k` of what a connection reads or writes, in words.
+/// Returns element `k` of a view that a connection reads or writes, in words.
 fn accessed(machine: &Machine, access: &Access, k: usize) -> String {
     match &access.dynamic {
         None => element(machine, access.signal, access.lo + k),
@@ -31,7 +31,7 @@ fn accessed(machine: &Machine, access: &Access, k: usize) -> String {
     }
 }
 
-/// Describes the value that a connection drives on its element `k`.
+/// Returns a description of the value that a connection drives on its element `k`.
 fn brings(machine: &Machine, connection: &Connection, k: usize) -> String {
     let mut text = accessed(machine, &connection.src, k);
     if let Some(enable) = &connection.enable_if {
@@ -43,7 +43,7 @@ fn brings(machine: &Machine, connection: &Connection, k: usize) -> String {
     text
 }
 
-/// The elements of a signal that element `k` of an access may be.
+/// Returns the elements of a signal that element `k` of an access may select.
 fn reached(machine: &Machine, access: &Access, k: usize) -> Vec<usize> {
     let end = machine.signal(access.signal).elements.len();
     match &access.dynamic {
@@ -53,14 +53,14 @@ fn reached(machine: &Machine, access: &Access, k: usize) -> Vec<usize> {
     }
 }
 
-/// A drawing that comes to be.
+/// A drawing under construction.
 struct Draft<'a> {
     machine: &'a Machine,
     declared: Declarations<'a>,
     nodes: Vec<Node>,
-    /// The boxes that stand for each element of each signal: its own, or what drives it.
+    /// Boxes of each element of each signal: its own box, or the boxes that drive the element.
     at: Vec<Vec<Vec<u32>>>,
-    /// The first box of each block, where it has been drawn.
+    /// First box of each block; `None` before the block is drawn.
     blocks: Vec<Option<u32>>,
 }
 
@@ -86,7 +86,7 @@ impl Draft<'_> {
         node
     }
 
-    /// Boxes that decide what element `k` of an access is.
+    /// Returns the boxes that determine element `k` of an access.
     fn sources(&self, access: &Access, k: usize) -> Vec<u32> {
         let own = reached(self.machine, access, k).into_iter().flat_map(|at| &self.at[access.signal.index()][at]);
         let mut all: Vec<u32> = own.copied().collect();
@@ -94,7 +94,7 @@ impl Draft<'_> {
         all
     }
 
-    /// Boxes that decide what a connection brings to its element `k`.
+    /// Returns the boxes that determine the value that a connection drives on its element `k`.
     fn operands(&self, connection: &Connection, k: usize) -> Vec<u32> {
         let mut all = self.sources(&connection.src, k);
         all.extend(connection.enable_if.iter().flat_map(|enable| self.sources(enable, 0)));
@@ -105,7 +105,7 @@ impl Draft<'_> {
         all
     }
 
-    /// Ports and registers, whose values are known first.
+    /// Adds the boxes of input ports and registers, whose values are known at the start of a cycle.
     fn first(&mut self) {
         for id in self.machine.signal_ids() {
             let signal = self.machine.signal(id);
@@ -119,7 +119,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A connection that is no clocked one.
+    /// Adds a combinational connection.
     fn connect(&mut self, connection: &Connection) {
         let signal = connection.dst.signal;
         for k in 0..connection.dst.len() {
@@ -155,7 +155,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Adds the connections that load the registers, once everything has a box.
+    /// Adds the connections that load the registers, after every element has a box.
     fn registers(&mut self) {
         let machine = self.machine;
         let mut loads: Vec<Vec<String>> = vec![Vec::new(); self.nodes.len()];
@@ -199,13 +199,13 @@ impl Draft<'_> {
         }
     }
 
-    /// Columns, and the longest path that ends in each.
+    /// Returns the columns, and the longest path that ends in each.
     fn columns(&mut self) -> (Vec<Column>, Vec<Vec<u32>>) {
         let operands: Vec<&[u32]> = self.nodes.iter().map(|node| node.operands.as_slice()).collect();
         let rank = ranks(&operands, |k| self.nodes[k].kind == "register");
         let count = rank.iter().copied().max().unwrap_or(0) as usize + 1;
         let mut bits = vec![0; count];
-        // Boxes come in an order in which everything between two clock edges can be computed.
+        // Boxes are in evaluation order between two clock edges.
         let mut arrival = vec![0.0f64; self.nodes.len()];
         let mut came: Vec<Option<u32>> = vec![None; self.nodes.len()];
         let mut latest: Vec<Option<u32>> = vec![None; count];
@@ -261,7 +261,7 @@ impl Draft<'_> {
             }
             for (block, first) in machine.blocks().iter().zip(&self.blocks) {
                 let cells = block.input.map_or(&[] as &[_], |input| simulation.values(input));
-                // What depends on something undefined means nothing yet.
+                // Values that depend on an undefined value are not recorded.
                 let (Some(first), true) = (first, cells.iter().all(|cell| cell.defined)) else { continue };
                 let codes: Vec<BigInt> = cells.iter().map(|cell| cell.code.clone()).collect();
                 run(&block.model, &codes, |id, code| {
@@ -277,8 +277,8 @@ impl Draft<'_> {
 }
 
 impl Drawing {
-    /// The drawing of a state machine, whose Verilog text is `rtl`. `inputs` are codes of all input elements in each
-    /// cycle from power-on, none if no values are to be shown.
+    /// Returns the drawing of a state machine; `rtl` is its Verilog source. `inputs` are raw integer values of all
+    /// input elements in each cycle from power-on; empty if no values are shown.
     pub fn from_machine(machine: &Machine, rtl: &str, inputs: &[Vec<BigInt>]) -> Drawing {
         let mut draft = Draft {
             machine,

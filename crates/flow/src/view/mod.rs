@@ -1,7 +1,7 @@
 //! HTML viewer: a program with its pipeline, or a state machine, as one self-contained HTML file.
 //!
-//! The file contains the design as columns of numbers and words in JSON. Its script computes the layout, draws,
-//! searches and follows cones.
+//! The file contains the design as columns of numbers and words in JSON. The script in the file computes the layout,
+//! draws the design, and searches and highlights operations and their fan-in and fan-out cones.
 
 mod drawing;
 mod machine;
@@ -23,9 +23,10 @@ struct Page<'a> {
     data: String,
 }
 
-/// Returns the HTML file. `title` names the design, `facts` is a line of figures, `chart` a well-formed SVG picture.
+/// Returns the HTML file. `title` names the design, `facts` is a line of key numbers, and `chart` is a well-formed SVG
+/// image.
 pub fn page(title: &str, facts: &str, chart: &str, drawing: &Drawing) -> String {
-    // Within a script element only `<` can end the JSON.
+    // Inside a script element, only `<` can end the JSON.
     let data = drawing.data().to_string().replace('<', "\\u003c");
     Page { title, facts, chart, data }.render().expect("templates always render")
 }

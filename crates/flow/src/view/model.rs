@@ -1,4 +1,4 @@
-//! The drawing of a program: a column a stage, or a clock.
+//! Drawing of a program, with a column for each stage or cycle.
 
 use super::drawing::{Column, Declarations, Drawing, Node, Observed};
 use alir_core::ir::{Layers, Model, ValueId};
@@ -10,31 +10,31 @@ use alir_opt::schedule::{self, Delay};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// A program and its pipeline.
+/// A program with its pipeline.
 pub struct ScheduledModel<'a> {
-    /// The program as it is built.
+    /// Program that is lowered.
     pub model: &'a Model,
-    /// Time of each operation.
+    /// Delay of each operation.
     pub delay: &'a dyn Delay,
-    /// The stage of each operation.
+    /// Stage of each operation.
     pub stage: &'a [u32],
     /// Number of stages; 0 for logic without registers.
     pub stages: u32,
-    /// Longest path of each stage, from stage 1.
+    /// Delay of the longest path of each stage, from stage 1.
     pub stage_delays: &'a [f64],
     /// Register bits after each stage, from stage 1.
     pub register_bits: &'a [u64],
-    /// Each stage's longest path.
+    /// Longest path of each stage, with arrival times and slacks.
     pub view: &'a schedule::ScheduleView,
-    /// The Verilog text.
+    /// Verilog source.
     pub rtl: &'a str,
     /// Unit of the delays.
     pub unit: &'static str,
-    /// Layers of the network, or stages of the file, of the operations of the program that was read.
+    /// Layers of the network, or stages of the file, by the operations of the program as it was read.
     pub layers: &'a Layers,
 }
 
-/// Returns the names that the generated RTL has for the operations, after `prefix`.
+/// Returns the names of the operations in the generated RTL, with a prefix.
 fn names(model: &Model, prefix: &str) -> Vec<String> {
     let mut seen: FxHashMap<u32, u32> = FxHashMap::default();
     let name = |id: ValueId| {
@@ -46,7 +46,7 @@ fn names(model: &Model, prefix: &str) -> Vec<String> {
     model.ids().map(name).collect()
 }
 
-/// A box for each operation of a program, numbered from `first`.
+/// Returns a box for each operation of a program, numbered from `first`.
 pub(super) fn nodes(
     model: &Model,
     prefix: &str,
@@ -79,7 +79,7 @@ pub(super) fn nodes(
 }
 
 impl Drawing {
-    /// The drawing of a program.
+    /// Returns the drawing of a program.
     pub fn from_scheduled(pipeline: &ScheduledModel<'_>) -> Drawing {
         let model = pipeline.model;
         let declared = Declarations::new(pipeline.rtl);
@@ -123,8 +123,8 @@ impl Drawing {
         }
     }
 
-    /// The drawing of a program whose parts share hardware: a column for each clock of a sample in which something is
-    /// computed. The origin of a value names its unit and the group of that.
+    /// Returns the drawing of a program with resource sharing: a column for each cycle of a sample in which a value is
+    /// computed. The description of a box states its group and its unit.
     pub fn from_plan(model: &Model, plan: &Plan, delay: &dyn Delay, unit: &'static str, layers: &Layers) -> Drawing {
         let placed = reuse::placements(model, plan);
         let mut clocks: Vec<u32> = placed.iter().flatten().map(Placement::clock).collect();
@@ -153,8 +153,8 @@ impl Drawing {
         Drawing::by_clock(model, nodes, &clocks, plan.interval, unit, layers)
     }
 
-    /// Returns the drawing of a bit-serial program: a column for each cycle in which streams begin. The description of
-    /// a box states the cycles in which its bits are shown.
+    /// Returns the drawing of a bit-serial program: a column for each cycle in which bit streams begin. The description
+    /// of a box states the cycles in which its bits are valid.
     pub fn from_streams(
         model: &Model,
         (graph, plan): (&Graph, &serial::Plan),
@@ -162,8 +162,8 @@ impl Drawing {
         unit: &'static str,
         layers: &Layers,
     ) -> Drawing {
-        // Wires are placed next to their operands; inputs, constants and wires that depend on them alone before the
-        // first cycle.
+        // Wires are placed next to their operands. Inputs, constants and wires that depend on them alone are placed
+        // before the first cycle.
         let mut begins: Vec<u32> = vec![0; model.nodes().len()];
         let mut shown = vec![None; model.nodes().len()];
         for id in model.ids() {
@@ -192,7 +192,7 @@ impl Drawing {
         Drawing::by_clock(model, nodes, &clocks, plan.interval, unit, layers)
     }
 
-    /// A drawing with a column for each of these clocks, and one before them.
+    /// Returns a drawing with a column for each of these cycles, and a column before them for the inputs.
     fn by_clock(
         model: &Model,
         nodes: Vec<Node>,
@@ -224,11 +224,11 @@ impl Drawing {
         }
     }
 
-    /// Runs the reference interpreter on `rows` rows of a block of reals for the ports `ports` of the drawn program,
-    /// and keeps the values of every operation.
+    /// Runs the reference interpreter on `rows` rows of a block of real numbers, for the ports `ports` of the drawn
+    /// program, and records the values of every operation.
     ///
     /// # Errors
-    /// The first sample that is no input, with its number.
+    /// The index of the first invalid sample, and the reason.
     pub fn observe(
         &mut self,
         model: &Model,
@@ -247,7 +247,7 @@ impl Drawing {
     }
 }
 
-/// Runs a program once. Lookups outside their table read zero.
+/// Runs a program once, and passes each value to `visit`. Lookups outside their table read zero.
 pub(super) fn run(model: &Model, inputs: &[BigInt], mut visit: impl FnMut(ValueId, &BigInt)) {
     let seen = golden_steps(model, inputs, LookupMiss::Zero, |step| {
         if let Step::Op { id, code, .. } = step {

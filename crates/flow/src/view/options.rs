@@ -1,34 +1,34 @@
-//! Options of the HTML viewer, apart from those of the hardware.
+//! Options of the HTML viewer, except those of the hardware.
 
 use crate::options::{OptionFault, OptionValue, flag_value, invalid, path, within};
 use alir_core::diag::{Diagnostic, Place};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Files of a page, and the samples that it shows.
+/// Output files of the HTML viewer, and the samples that it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageOptions {
-    /// File of the page.
+    /// HTML file.
     pub output: Option<PathBuf>,
-    /// `true` if the page is opened in the browser.
+    /// `true` if the HTML file is opened in the browser.
     pub open: bool,
-    /// File of the chart of the stages.
+    /// SVG file with the chart of the stages.
     pub svg: Option<PathBuf>,
-    /// File of samples whose values the page shows.
+    /// File of samples whose values the viewer shows.
     pub samples: Option<PathBuf>,
-    /// Largest number of these samples.
+    /// Maximum number of samples that are shown.
     pub max_samples: u32,
 }
 
-/// Returns the extension of a file's name in lower case; empty without one.
+/// Returns the file name extension in lower case; empty without one.
 fn ending(path: &Path) -> String {
     path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// Checks the name of a picture.
+/// Checks the file name of a chart.
 ///
 /// # Errors
-/// `E0802` if its extension is that of another kind of file, or it is standard output.
+/// `E0802` if the extension belongs to another kind of file, or the path is standard output.
 pub fn check_svg(path: &Path) -> Result<(), Diagnostic> {
     let is_stdout = path.as_os_str() == "-";
     if matches!(ending(path).as_str(), "svg" | "") && !is_stdout {
@@ -51,10 +51,11 @@ impl PageOptions {
     /// Names of the options.
     pub const NAMES: &'static [&'static str] = &["open", "svg", "input", "max_samples"];
 
-    /// Returns the paths of the page and of the chart, as far as they are written; `name` is that of the design.
+    /// Returns the paths of the HTML file and of the chart; `None` for a file that is not written. `name` is the name
+    /// of the design.
     ///
     /// # Errors
-    /// If the ending of a name is that of another kind of file.
+    /// If the extension of a file name belongs to another kind of file.
     pub fn paths(&self, name: &str) -> Result<(Option<PathBuf>, Option<&Path>), Diagnostic> {
         if let Some(path) = &self.output
             && self.svg.is_none()

@@ -1,10 +1,11 @@
-//! Columns of a graph with feedback: how many registers lie at most between a box and the inputs, loops counted once.
+//! Columns of a graph with feedback: the largest number of registers between a box and the inputs, where each loop
+//! counts once.
 
-/// The rank of each node. `operands` of a node are nodes; a node `holds` if it is a register.
+/// Returns the rank of each node. `operands` are the operands of each node; `holds` returns `true` for a register.
 ///
-/// What depends on each other has one rank. It is the greatest of its operands' ranks, and one more if a register is in
-/// it. The components are found by Tarjan's algorithm (R. Tarjan, *Depth-first search and linear graph algorithms*,
-/// SIAM J. Comput. 1, 1972), with a stack of its own instead of recursion.
+/// All nodes of a strongly connected component have the same rank: the largest rank of its operands, plus one if the
+/// component contains a register. Tarjan's algorithm computes the components (R. Tarjan, *Depth-first search and linear
+/// graph algorithms*, SIAM J. Comput. 1, 1972), with an explicit stack instead of recursion.
 pub(super) fn ranks(operands: &[&[u32]], holds: impl Fn(usize) -> bool) -> Vec<u32> {
     const NEW: u32 = u32::MAX;
     let n = operands.len();
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn registers_count_and_loops_count_once() {
-        // 0 input, 1 logic of it, 2 register of 1, 3 logic of 2 and 5, 4 register of 3, 5 logic of 4, 6 register of 5.
+        // 0 input, 1 logic of 0, 2 register of 1, 3 logic of 2 and 5, 4 register of 3, 5 logic of 4, 6 register of 5.
         let operands: [&[u32]; 7] = [&[], &[0], &[1], &[2, 5], &[3], &[4], &[5]];
         assert_eq!(ranks(&operands, |k| [2, 4, 6].contains(&k)), [0, 0, 1, 2, 2, 2, 3]);
     }

@@ -1,10 +1,10 @@
-//! ALIR JSON, spec versions 2, 3 and 4 (`docs/alir.md`, section 1), and DAIS JSON of every age (`docs/dais.md`, section
-//! 1).
+//! Parser and writer of ALIR JSON, spec versions 2, 3 and 4 (`docs/alir.md`, section 1), and parser of all versions of
+//! DAIS JSON (`docs/dais.md`, section 1).
 //!
-//! The file is read in one pass, straight into [`alir_core::ir::Builder`]: nothing of it is kept as text or as a tree.
-//! Keys may come in any order, so what depends on the version is noted while reading and checked at the end. Reading
-//! goes on after a problem, so that one run shows all of them; operations that could not be read are replaced by a
-//! zero, and what the model's own checks say because of that is left out.
+//! The file is read in one pass, directly into [`alir_core::ir::Builder`], without a text or tree in memory. Keys may
+//! come in any order, so properties that depend on the version are recorded during reading and checked at the end.
+//! Reading continues after a problem, so that one run reports all problems. Invalid operations are replaced with the
+//! constant zero, and problems that the model's own checks report because of this replacement are omitted.
 
 mod number;
 mod read;

@@ -1,4 +1,4 @@
-//! Numbers of intervals, exactly.
+//! Exact numbers of intervals.
 //!
 //! Integer literals are exact at any length. Every other literal is the nearest double, which is stored as a dyadic
 //! rational, so that a step of 2^-24 or a bound of 70 bits is exact.
@@ -11,7 +11,7 @@ use num_traits::{Signed, Zero};
 /// An exact dyadic rational.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dyadic {
-    /// `mantissa * 2^exponent`, the mantissa odd, or both zero.
+    /// `mantissa * 2^exponent`, where the mantissa is odd, or both fields are zero.
     Small { mantissa: i64, exponent: i32 },
     /// An integer outside `i64`.
     Big(Box<BigInt>),
@@ -20,9 +20,9 @@ pub(super) enum Dyadic {
 /// Reason for which a literal is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BadNumber {
-    /// Beyond the largest double.
+    /// Larger than the largest double.
     Overflows,
-    /// An integer of more bits than any value may have.
+    /// An integer with more bits than any value may have.
     TooLong,
 }
 
@@ -43,7 +43,8 @@ impl Dyadic {
         Ok(Dyadic::Big(Box::new(big)))
     }
 
-    /// Returns the value of a short literal with a point or of an integer; `None` if the fast path is not exact.
+    /// Returns the value of a short literal, with or without a decimal point; `None` if the fast path does not compute
+    /// the nearest double.
     pub(super) fn from_short(short: Short, is_integer: bool) -> Option<Dyadic> {
         if is_integer { Some(Dyadic::small(short.integer(), 0)) } else { f64_of_short(short).map(Dyadic::from_f64) }
     }
@@ -64,7 +65,7 @@ impl Dyadic {
         Dyadic::Small { mantissa: mantissa >> zeros, exponent: exponent + zeros as i32 }
     }
 
-    /// Returns `-log2(self)`; `None` if it is not an integer.
+    /// Returns `-log2(self)`; `None` if the logarithm is not an integer.
     fn frac_of_step(&self) -> Option<i32> {
         match self {
             Dyadic::Small { mantissa: 1, exponent } => Some(-exponent),
@@ -76,7 +77,7 @@ impl Dyadic {
         }
     }
 
-    /// Returns `self * 2^frac`; `None` if it is not an integer.
+    /// Returns `self * 2^frac`; `None` if the product is not an integer.
     fn code(&self, frac: i32) -> Option<Code> {
         match self {
             Dyadic::Small { mantissa: 0, .. } => Some(Code::ZERO),
@@ -125,7 +126,7 @@ pub(super) fn parse_f64(number: Number<'_>) -> Result<f64, BadNumber> {
     if let Some(value) = number.short.and_then(f64_of_short) {
         return Ok(value);
     }
-    // The standard library rounds correctly; its errors are syntax errors, which the parser has excluded.
+    // The standard library rounds correctly. Its errors are syntax errors, which the parser has excluded.
     let value: f64 = number.text().parse().expect("the parser delivers a number");
     if value.is_finite() { Ok(value) } else { Err(BadNumber::Overflows) }
 }
@@ -133,7 +134,7 @@ pub(super) fn parse_f64(number: Number<'_>) -> Result<f64, BadNumber> {
 /// Returns the nearest double of a short literal if one division computes it.
 pub(super) fn f64_of_short(short: Short) -> Option<f64> {
     const MAX_EXACT: i64 = 1 << 53;
-    // Both are doubles exactly (10^18 is 5^18 * 2^18, and 5^18 has 42 bits), so the quotient is rounded once.
+    // Both operands are exact doubles (10^18 is 5^18 * 2^18, and 5^18 has 42 bits), so the quotient is rounded once.
     (short.mantissa <= MAX_EXACT).then(|| {
         let magnitude = short.mantissa as f64;
         let value = if short.places == 0 { magnitude } else { magnitude / POWERS_OF_TEN[usize::from(short.places)] };
@@ -231,14 +232,14 @@ mod tests {
 
     #[test]
     fn integers_are_exact_and_floats_are_the_nearest_double() {
-        // 2^53 + 1 is an integer but no double.
+        // 2^53 + 1 is an integer, but not a double.
         let odd = parsed("9007199254740993", "9007199254740993", "1").unwrap();
         assert_eq!(odd.min, Code::from(9_007_199_254_740_993));
         let even = parsed("9007199254740993.0", "9007199254740993.0", "1").unwrap();
         assert_eq!(even.min, Code::from(9_007_199_254_740_992));
         let wide = parsed("-1180591620717411303425", "0", "1.0").unwrap();
         assert_eq!(wide.min, Code::from(-(BigInt::from(1) << 70u32) - 1));
-        // The step counts: 2^70 by 2^69 is 2.
+        // The step matters: 2^70 divided by 2^69 is 2.
         let coarse = parsed("0", "1180591620717411303424", "590295810358705651712").unwrap();
         assert_eq!((coarse.max, coarse.frac), (Code::from(2), -69));
     }

@@ -20,7 +20,7 @@ const KNOWN_VERSIONS: &str = "2, 3 and 4";
 pub(in super::super) enum Frame {
     /// An object with a header.
     Object,
-    /// The model array alone, or a pipeline of such.
+    /// The model array alone, or a pipeline of such arrays.
     Bare(Era),
 }
 
@@ -56,20 +56,23 @@ pub(super) struct Reader<'l, R: Read> {
     version: Option<i64>,
     unknown_keys: Vec<String>,
     frame: Frame,
-    /// The finished stages of a pipeline, and the index of the current one.
+    /// The finished stages of a pipeline; `None` for a single model.
     stages: Option<Vec<Model>>,
+    /// Index of the current stage of a pipeline.
     stage: Option<usize>,
-    /// Operations of the earlier stages, and table entries of all stages so far, which count towards the limits.
+    /// Number of operations of the earlier stages, which count towards the limit.
     earlier_ops: usize,
+    /// Number of table entries of all stages so far, which count towards the limit.
     table_entries: u64,
-    /// First record of a file without a header whose opcode differs between versions: its index and the opcode.
+    /// Index and opcode of the first record whose opcode has different semantics in different versions; only for a file
+    /// without a header.
     pub(super) ambiguous_opcode: Option<(usize, i64)>,
     pub(super) draft: Draft,
 }
 
 /// Parts of the model that have been read.
 pub(super) struct Draft {
-    /// `true` if all parts were present, so that they can be checked together.
+    /// `true` if all parts are present, so that they can be checked together.
     complete: bool,
     shape: Option<(i64, i64)>,
     pub(super) builder: Builder,
@@ -83,12 +86,13 @@ pub(super) struct Draft {
     /// Indices of tables that replace invalid ones of the file, ascending.
     bad_tables: Vec<usize>,
     tables_known: bool,
-    /// Operands that old opcodes negate first.
+    /// Operands that old opcodes negate before they use them.
     pub(super) negations: Negations,
     /// Index of each record at which the layout changes, and the new layout.
     layouts: Vec<(usize, Layout)>,
-    /// The first quantise operations without and with a relative shift, which distinguish version 3 from version 4.
+    /// Indices of the first quantise operations without a relative shift, which version 4 does not permit.
     pub(super) quantise_without_shift: Vec<usize>,
+    /// Indices of the first quantise operations with a relative shift, which version 3 does not permit.
     pub(super) quantise_with_shift: Vec<usize>,
 }
 
@@ -171,7 +175,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// Returns a place in the file, with the stage in a pipeline.
+    /// Returns a place in the file; in a pipeline, the place includes the stage.
     fn place(&self, at: At) -> Place {
         Place::Path(match self.stage {
             None => at.to_string(),
@@ -243,7 +247,7 @@ impl<'l, R: Read> Reader<'l, R> {
         self.json.finish()
     }
 
-    /// Parses a model, or the stages of a pipeline: an array with one element, the list of stages.
+    /// Parses a model, or the stages of a pipeline: an array whose only element is the list of stages.
     fn payload(&mut self) -> Result<(), Stop> {
         if self.json.opens_arrays(3)? { self.pipeline() } else { self.model() }
     }
@@ -404,7 +408,7 @@ impl<'l, R: Read> Reader<'l, R> {
             if (self.earlier_ops + index) as u64 >= self.limits.max_ops {
                 return Err(self.too_many_ops());
             }
-            // Once the limit on problems is reached only the syntax is parsed, as the version may follow.
+            // After the limit on problems is reached, only the syntax is parsed, as the version may follow.
             if self.is_full() {
                 self.json.skip()?;
             } else {
@@ -496,7 +500,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
         self.json.begin_object()?;
         let mut first = true;
-        // Hash and input width are not interpreted: a file without them is accepted.
+        // Hash and input width are not interpreted, so both keys are optional.
         let (mut hash, mut out, mut inp_width) = (Some(String::new()), None, Some(0));
         let mut out_seen = false;
         while let Some(key) = self.json.key(&mut first)? {
@@ -569,7 +573,7 @@ impl<'l, R: Read> Reader<'l, R> {
 
     // Parsers of values. They report problems at the given place, and return `None` after a problem.
 
-    /// Returns `true` if the next value is of this kind; otherwise it is reported and skipped.
+    /// Returns `true` if the next value is of this kind; a value of another kind is reported and skipped.
     pub(super) fn expect(&mut self, at: At, wanted: Kind) -> Result<bool, Stop> {
         let found = self.json.kind()?;
         if found == wanted {
@@ -620,7 +624,7 @@ impl<'l, R: Read> Reader<'l, R> {
         Ok((whole && good).then_some(all))
     }
 
-    /// Converts a shift to 32 bits; its limit is checked with the model.
+    /// Converts a shift to 32 bits. The checks of the model enforce its limit.
     pub(super) fn shift(&mut self, at: At, shift: i64) -> Option<i32> {
         let small = i32::try_from(shift).ok();
         if small.is_none() {
@@ -634,7 +638,7 @@ impl<'l, R: Read> Reader<'l, R> {
         if self.expect(at, Kind::String)? { self.json.string().map(Some) } else { Ok(None) }
     }
 
-    /// Parses an integer with `parse`, which returns `None` for one outside `range`.
+    /// Parses an integer with `parse`, which returns `None` for an integer outside `range`.
     fn integer<T>(&mut self, at: At, range: &str, parse: impl Fn(Number<'_>) -> Option<T>) -> Result<Option<T>, Stop> {
         if !self.expect(at, Kind::Number)? {
             return Ok(None);
@@ -663,7 +667,8 @@ impl<'l, R: Read> Reader<'l, R> {
         self.integer(at, "-2^31 to 2^31 - 1", |number| i32::try_from(parse_i64(number)?).ok())
     }
 
-    /// Parses the data field of version 2: from -2^63 to 2^64 - 1, modulo 2^64, as writers disagree about its sign.
+    /// Parses the data field of version 2: from -2^63 to 2^64 - 1, modulo 2^64, as tools that write files disagree
+    /// about the sign of the field.
     pub(super) fn data_of_v2(&mut self, at: At) -> Result<Option<i64>, Stop> {
         self.integer(at, "-2^63 to 2^64 - 1", |number| {
             parse_i64(number).or_else(|| number.text().parse::<u64>().ok().map(u64::cast_signed))
@@ -738,7 +743,7 @@ impl<'l, R: Read> Reader<'l, R> {
         self.checked_interval(parts, At::Op(index, Field::Interval), at)
     }
 
-    /// Builds an interval from its parts. Problems are reported at `at` (min, max, step) or `whole`.
+    /// Builds an interval from its parts. Problems are reported at `at` (min, max, step) or at `whole`.
     fn checked_interval(&mut self, parts: &[Dyadic; 3], whole: At, at: [At; 3]) -> Result<Option<Interval>, Stop> {
         let bad = match interval(&parts[0], &parts[1], &parts[2]) {
             Ok(interval) => {
@@ -763,10 +768,10 @@ impl<'l, R: Read> Reader<'l, R> {
     }
 
     /// Counts the memory of integers beyond 64 bits. An interval such as `1e308` with step `5e-324` has few characters
-    /// but 2,098 bits, and every lookup copies a bound of its operand.
+    /// but 2,098 bits, and every lookup copies a bound of its operand's interval.
     ///
     /// # Errors
-    /// `E0104` if they take more memory than the limit.
+    /// `E0104` if the integers take more memory than the limit.
     fn count_wide(&mut self, codes: &[&Code]) -> Result<(), Stop> {
         for code in codes.iter().filter(|code| code.to_i64().is_none()) {
             self.wide_bytes += 64 + code.bits() / 8;
@@ -782,7 +787,7 @@ impl<'l, R: Read> Reader<'l, R> {
     fn conclude(mut self, outcome: Result<(), Stop>, layers: &mut Layers) -> Result<(Model, Diagnostics), Diagnostics> {
         let header = self.header_problems();
         if !header.is_empty() {
-            // With an unknown layout every other message would be a guess.
+            // With an unknown layout, every other message would be a guess.
             return Err(Diagnostics(header));
         }
         if let Err(stop) = outcome {
@@ -828,7 +833,8 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// Returns the problems of the header: a wrong `meta` or an unknown version. With one, no other check makes sense.
+    /// Returns the problems of the header: a wrong `meta` or an unknown version. If there is such a problem, no other
+    /// check is meaningful.
     fn header_problems(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let at = |at: At| Place::Path(at.to_string());
@@ -875,7 +881,7 @@ impl<'l, R: Read> Reader<'l, R> {
 
     /// Reports the problems that depend on the version, which may be the last key of the file.
     fn version_problems(&mut self) {
-        // Files without a header, and pipelines, only have the layout of version 2.
+        // Files without a header, and pipelines, always have the layout of version 2.
         let version = if self.has_header() && self.stage.is_none() { self.version } else { Some(2) };
         match version {
             Some(2) => {
@@ -932,7 +938,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// Returns `true` if a problem is one of the file, not of an operation or table that replaces an invalid one.
+    /// Returns `true` if a problem concerns the file itself, not an operation or table that replaces an invalid one.
     fn is_from_file(&self, problem: &Problem) -> bool {
         let draft = &self.draft;
         let Site::Op(index, part) = problem.site else {

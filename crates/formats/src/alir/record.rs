@@ -1,7 +1,7 @@
-//! Operation records: version 2 and versions 3 and 4, told apart by their length.
+//! Parser of operation records: version 2, and versions 3 and 4, distinguished by their length.
 //!
-//! What they mean is said in [`super::super::decode`]. Like that this is hot: nothing allocates for an operation that
-//! is right, sums aside.
+//! [`super::super::decode`] implements the semantics. Like that module, this one is a hot path: a valid operation
+//! causes no allocation, except for sums.
 
 use super::super::decode::{Report, op_v2, op_v3};
 use super::super::json::{Kind, Short, short_number};
@@ -20,7 +20,7 @@ struct Tail {
     cost: Option<f64>,
 }
 
-/// Most operands that are kept apart; longer lists go to the heap.
+/// Number of operands that are stored inline; longer lists are allocated on the heap.
 const INLINE: usize = 8;
 
 /// A list of integers that rarely allocates.
@@ -49,8 +49,8 @@ impl Ints {
     }
 }
 
-/// A record of versions 3 and 4 as nearly all are spelt: in one piece of the buffer, without line breaks, its numbers
-/// short. Every other one is read token by token, which gives the same and says what is wrong.
+/// A record of versions 3 and 4 in the usual layout: contiguous in the buffer, without line breaks, with short numbers.
+/// Any other record is parsed token by token, which gives the same result and reports problems.
 struct Plain {
     addr: Ints,
     opcode: i64,
@@ -61,7 +61,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// The record at the front of some bytes, and its length.
+    /// Returns the record at the start of `bytes`, and its length; `None` if it does not have the usual layout.
     fn read(bytes: &[u8]) -> Option<(Plain, usize)> {
         let mut cursor = Cursor { bytes, at: 0 };
         cursor.skip(b'[')?;
@@ -87,14 +87,14 @@ impl Plain {
     }
 }
 
-/// A place in bytes that may be a plain record.
+/// A position in bytes that may be a plain record.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl Cursor<'_> {
-    /// Passes over one byte, and blanks in front of it.
+    /// Skips blanks, and the byte `byte` after them; `None` if another byte follows.
     #[inline]
     fn skip(&mut self, byte: u8) -> Option<()> {
         while *self.bytes.get(self.at)? == b' ' {
@@ -144,8 +144,8 @@ impl Cursor<'_> {
 }
 
 impl<R: Read> Reader<'_, R> {
-    /// Reads the record of operation `index`. The layout is known as soon as the record has a first element; the
-    /// node is `None` where a problem was noted.
+    /// Parses the record of operation `index`. The first element of the record determines the layout; the node is
+    /// `None` if a problem was reported.
     pub(super) fn record(&mut self, index: usize) -> Result<(Option<Layout>, Option<Node>), Stop> {
         if let Some((plain, length)) = Plain::read(self.json.ahead()) {
             self.json.advance(length);
@@ -154,7 +154,7 @@ impl<R: Read> Reader<'_, R> {
         self.any_record(index)
     }
 
-    /// Decodes a plain record: as in [`Reader::record_v3`], in the same order.
+    /// Decodes a plain record with the checks of [`Reader::record_v3`], in the same order.
     fn plain(&mut self, index: usize, plain: &Plain) -> Result<Option<Node>, Stop> {
         let Plain { addr, opcode, data, bounds, latency, cost } = plain;
         let interval = self.interval_from_parts(index, bounds)?;
@@ -162,7 +162,7 @@ impl<R: Read> Reader<'_, R> {
         Ok(self.node_v3(index, *opcode, addr.as_slice(), data.as_slice(), tail))
     }
 
-    /// A record however it is spelt.
+    /// Parses a record of any layout.
     fn any_record(&mut self, index: usize) -> Result<(Option<Layout>, Option<Node>), Stop> {
         let whole = At::Op(index, Field::Whole);
         if !self.expect(whole, Kind::Array)? {
@@ -209,7 +209,7 @@ impl<R: Read> Reader<'_, R> {
                 [] => &mut self.draft.quantise_without_shift,
                 _ => &mut self.draft.quantise_with_shift,
             };
-            // As many as anyone will be shown.
+            // Limits the list to the number of operations that are reported.
             if noted.len() < MAX_NOTED {
                 noted.push(index);
             }
@@ -233,10 +233,11 @@ impl<R: Read> Reader<'_, R> {
         let data = self.data_of_v2(At::Op(index, Field::Data))?;
         let Some(tail) = self.tail(index, 4, first)? else { return Ok(None) };
         let (Some(id0), Some(id1), Some(opcode), Some(data)) = (id0, id1, opcode, data) else { return Ok(None) };
-        // Without an interval there will be no node, whatever the constant.
+        // Without an interval there is no node, so the constant does not matter.
         let frac = tail.interval.as_ref().map_or(0, |interval| interval.frac);
         let era = self.era();
-        // Opcode 4 changed while pipelines were still written without a header; models had one by then.
+        // Opcode 4 changed while pipelines were still written without a header; single models already had a header
+        // then.
         if !self.has_header() && self.ambiguous_opcode.is_none() && (opcode == -2 || opcode == 4 && self.in_pipeline())
         {
             self.ambiguous_opcode = Some((index, opcode));
@@ -269,7 +270,7 @@ impl<R: Read> Reader<'_, R> {
         }
     }
 
-    /// Passes over what is left of an array; how many elements that were.
+    /// Skips the remaining elements of an array; returns their number.
     fn rest(&mut self, first: &mut bool) -> Result<usize, Stop> {
         let mut count = 0;
         while self.json.element(first)? {
@@ -319,7 +320,7 @@ impl<R: Read> Reader<'_, R> {
     }
 }
 
-/// Notes what is wrong with one operation.
+/// Receiver of the problems of one operation.
 struct AtOp<'r, 'l, R: Read> {
     reader: &'r mut Reader<'l, R>,
     index: usize,
@@ -335,5 +336,5 @@ impl<R: Read> Report for AtOp<'_, '_, R> {
     }
 }
 
-/// Quantise operations that are remembered until the version is known.
+/// Maximum number of quantise operations that are recorded until the version is known.
 const MAX_NOTED: usize = 1000;

@@ -1,7 +1,7 @@
 //! Writer of ALIR JSON, versions 2, 3 and 4.
 //!
-//! A file that is read back gives an equal program: intervals, latencies, costs, tables with their hashes, cost model.
-//! Floats are formatted as the reference library does; integers that no double represents are written as integers.
+//! A file reads back as an equal program: intervals, latencies, costs, tables with their hashes, cost model. Floats are
+//! formatted as by the reference library; integers that no double represents are written as integers.
 
 use super::super::Target;
 use super::super::bytecode::{binary_code, fields, unary_code};
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 /// Writes a program that was prepared for `target`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(in super::super) fn write(model: &Model, target: Target, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut io::BufWriter::with_capacity(1 << 16, out);
     print(model, target, out)?;
@@ -40,7 +40,7 @@ impl fmt::Display for Spelling {
     }
 }
 
-/// Returns the exact representation of `code * 2^-frac`; `None` if it is neither a double nor an integer.
+/// Returns the exact representation of `code * 2^-frac`; `None` if the value is neither a double nor an integer.
 pub(in super::super) fn spelling(code: &Code, frac: i32) -> Option<Spelling> {
     if code.is_zero() {
         return Some(Spelling::Float(0.0));
@@ -50,7 +50,8 @@ pub(in super::super) fn spelling(code: &Code, frac: i32) -> Option<Spelling> {
         None => {
             let big = code.to_big();
             let zeros = big.trailing_zeros().unwrap_or(0);
-            // A mantissa beyond 64 bits fits no double: any other odd number that is too long for one can replace it.
+            // A mantissa beyond 64 bits fits no double, so any other odd number that is too long for a double can
+            // replace it.
             ((big >> zeros).to_i64().unwrap_or(i64::MAX), zeros as i64)
         }
     };

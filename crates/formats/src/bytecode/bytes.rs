@@ -1,4 +1,4 @@
-//! Byte code of versions 3 and 4: a magic, then fields of one to eight bytes.
+//! Byte code of versions 3 and 4: magic bytes, then fields of one to eight bytes.
 
 use super::super::decode::op_v3;
 use super::super::place::Field;
@@ -8,10 +8,10 @@ use alir_core::ir::{Limits, Model, Node, Op, Output, Site, ValueId};
 use alir_core::num::Code;
 use std::io::{self, Write};
 
-/// Magic bytes of a file.
+/// Magic bytes at the start of a file.
 pub(in super::super) const MAGIC: &[u8; 4] = b"ALIR";
 
-/// Bytes of an operation without operands and data.
+/// Number of bytes of an operation without operands and data.
 const ROW: usize = 8;
 
 /// Bytes of a file and the position of the next unread one.
@@ -37,7 +37,7 @@ impl Cursor<'_> {
         Diagnostic::error("E0150", place, message).with_help("the file is truncated: copy it again").into()
     }
 
-    /// Reads a count of items of `size` bytes each, and checks that the file has as many bytes left.
+    /// Reads the count of items of at least `size` bytes each, and checks that the items fit into the remaining bytes.
     fn count(&mut self, size: usize) -> Result<usize, Diagnostics> {
         let n = u32::from_le_bytes(self.take()?) as usize;
         if n.saturating_mul(size) > self.all.len() - self.pos {
@@ -110,7 +110,7 @@ pub(in super::super) fn read(
     let out_shifts = cursor.i32s(n_out)?;
     let out_negs = (0..n_out).map(|_| cursor.take::<1>().map(|[b]| b)).collect::<Result<Vec<u8>, _>>()?;
 
-    // Tables come last and are needed first, so the operations are skipped.
+    // Tables are at the end of the file but are needed first, so the operations are skipped.
     let first_op = cursor.pos;
     let mut offsets = Vec::with_capacity(n_ops);
     for _ in 0..n_ops {
@@ -203,7 +203,7 @@ pub(in super::super) fn read(
     assembly.finish(outputs, op_byte, port_byte).map(|model| (model, Diagnostics::default()))
 }
 
-/// Returns the properties of a program that the narrow fields cannot represent.
+/// Returns an error for each property of a program that the fields of byte code version 4 cannot represent.
 pub(in super::super) fn unrepresentable(model: &Model) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, Node { op, .. }) in model.nodes().iter().enumerate() {
@@ -233,7 +233,7 @@ pub(in super::super) fn unrepresentable(model: &Model) -> Vec<Diagnostic> {
 /// Writes a program that was prepared for byte code of version 4.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(in super::super) fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut io::BufWriter::with_capacity(1 << 16, out);
     out.write_all(MAGIC)?;

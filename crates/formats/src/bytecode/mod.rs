@@ -52,7 +52,7 @@ struct Row {
     op: Option<Op>,
     negated: Negated,
     interval: Option<Interval>,
-    /// For a lookup: number of values of the operand's type below that of the table's first entry.
+    /// Number of values of the operand's type below the operand's value at the table's first entry; only for a lookup.
     pad: i64,
 }
 
@@ -194,8 +194,8 @@ impl<'l> Assembly<'l> {
         Ok(())
     }
 
-    /// Returns the table for a lookup of type `kif`. Byte code does not state the step of a table: it is that of its
-    /// first lookup, and lookups with another step get a copy.
+    /// Returns the table for a lookup of type `kif`. Byte code does not state the step of a table: the first lookup
+    /// determines it, and lookups with another step get a copy.
     ///
     /// # Errors
     /// `E0202` if copies of tables exceed the limit.
@@ -266,7 +266,8 @@ impl<'l> Assembly<'l> {
         })
     }
 
-    /// Returns `true` if a problem at this site is one of the file, not of an operation that replaces an invalid one.
+    /// Returns `true` if a problem at this site concerns the file itself, not an operation that replaces an invalid
+    /// one.
     fn is_from_file(&self, site: Site) -> bool {
         let Site::Op(index, _) = site else { return true };
         let bad = |i: usize| self.bad_ops.binary_search(&i).is_ok();
@@ -311,7 +312,7 @@ pub(super) fn widened(model: &Model) -> Model {
     builder.finish().expect("the full ranges of a valid program's types are valid")
 }
 
-/// Returns the number of values of the operand's type below `base`, that of a table's first entry.
+/// Returns the number of values of the operand's type below `base`, the operand's value at the table's first entry.
 fn pad(model: &Model, x: ValueId, base: &Code) -> Option<i64> {
     let min = model.kif(x).min_code();
     i64::try_from(base.to_big() - min).ok()

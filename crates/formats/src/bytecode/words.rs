@@ -14,7 +14,7 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use std::io::{self, Write};
 
-/// Words of an operation.
+/// Number of words of an operation.
 const ROW: usize = 8;
 
 /// Kind of a file's header.
@@ -141,7 +141,8 @@ fn truncated(words: &Words<'_>, message: String) -> Diagnostic {
     Diagnostic::error("E0150", Place::Byte(words.0.len() as u64), message).with_help(help)
 }
 
-/// Returns the header that the length of the file selects; if both fit, the one with which the file is a valid program.
+/// Returns the header that the length of the file selects. If both headers fit, returns the one with which the file is
+/// a valid program.
 fn recognise(words: &Words<'_>, limits: &Limits) -> Result<Sizes, Diagnostic> {
     match (Sizes::fitting(words, Header::Six), Sizes::fitting(words, Header::Three)) {
         (Ok(sizes), Err(_)) | (Err(_), Ok(sizes)) => Ok(sizes),
@@ -162,7 +163,7 @@ fn recognise(words: &Words<'_>, limits: &Limits) -> Result<Sizes, Diagnostic> {
     }
 }
 
-/// Reads a program; without a given header, detects it.
+/// Reads a program; detects the header if none is given.
 ///
 /// # Errors
 /// Every problem of the file.
@@ -222,7 +223,7 @@ fn program(words: &Words<'_>, limits: &Limits, sizes: Sizes) -> Result<(Model, D
         let [signed, int, frac] = [5, 6, 7].map(|k| i64::from(word(k)));
         let place = Place::Byte(byte_of(Field::Interval));
         let interval = assembly.interval(index, place, signed, int, frac)?;
-        // In a lookup the high half is the pad.
+        // In a lookup, the high half is the pad.
         let (pad, data) = if word(0) == 8 { (i64::from(word(4)), i64::from(word(3))) } else { (0, data) };
         let ids = [i64::from(word(1)), i64::from(word(2))];
         let mut at = AtRow { assembly: &mut assembly, index, byte_of };
@@ -269,7 +270,7 @@ fn column(field: Field) -> usize {
     }
 }
 
-/// Returns the properties of a program, already in the operations of the target, that 32-bit words cannot represent.
+/// Returns the properties of a program in the target's operations that 32-bit words cannot represent.
 pub(in super::super) fn unrepresentable(model: &Model) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, Node { op, .. }) in model.nodes().iter().enumerate() {
@@ -284,8 +285,8 @@ pub(in super::super) fn unrepresentable(model: &Model) -> Vec<Diagnostic> {
     problems
 }
 
-/// Returns the constant of an addition in units of the result's step, as before version 2; `None` if it is not an
-/// integer of at most 64 bits.
+/// Returns the constant of an addition in units of the result's step, as before version 2; `None` if the constant is
+/// not an integer of at most 64 bits in these units.
 pub(in super::super) fn in_own_step(value: &Code, shift: i32, node: &Node) -> Option<i64> {
     let kif = node.interval.kif();
     if kif.is_zero() {
@@ -304,7 +305,7 @@ pub(in super::super) fn in_own_step(value: &Code, shift: i32, node: &Node) -> Op
 /// Writes a program that was prepared for `target`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub(in super::super) fn write(model: &Model, target: Target, out: &mut dyn Write) -> io::Result<()> {
     let out = &mut io::BufWriter::with_capacity(1 << 16, out);
     let old = target == Target::Dais1;
@@ -346,7 +347,7 @@ pub(in super::super) fn write(model: &Model, target: Target, out: &mut dyn Write
     out.flush()
 }
 
-/// Returns `[id0, id1]` and `data` of a record of version 2; for a lookup without the pad.
+/// Returns `[id0, id1]` and `data` of a record of version 2, for a lookup without the pad.
 pub(in super::super) fn fields(op: &Op) -> ([i64; 2], i64) {
     let halves = |low: i64, high: i32| (i64::from(high) << 32) | (low & 0xffff_ffff);
     let id = |v: ValueId| i64::from(v.0);

@@ -1,7 +1,7 @@
-//! Cell libraries, and patterns of expressions for cells with parameters.
+//! Cell libraries, and elaborated patterns of cells with their parameters.
 //!
-//! Each library is a Verilog file, which the Verilog front end elaborates once for each set of parameters. The result
-//! is a pattern, which is copied for each of its thousands of instances in a netlist.
+//! Each library is a Verilog file. The Verilog front end elaborates a cell once for each set of parameters, and the
+//! resulting pattern is copied for each of its instances in a netlist.
 
 use super::structure::Param;
 use crate::design::{Expr, NodeId, Rtl, SignalId, operands};
@@ -29,7 +29,7 @@ impl CellFamily {
     pub const ALL: [CellFamily; 5] =
         [CellFamily::Xilinx, CellFamily::Ecp5, CellFamily::Ice40, CellFamily::Gowin, CellFamily::Intel];
 
-    /// Name on the command line.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             CellFamily::Xilinx => "xilinx",
@@ -40,7 +40,7 @@ impl CellFamily {
         }
     }
 
-    /// Verilog source of the library.
+    /// Returns the Verilog source of the library.
     pub fn text(self) -> &'static str {
         match self {
             CellFamily::Xilinx => include_str!("../../cells/xilinx.v"),
@@ -52,18 +52,19 @@ impl CellFamily {
     }
 }
 
-/// Verilog source of Yosys' internal cells, which a netlist may contain together with cells of a family.
+/// Verilog source of Yosys' internal cells, which may occur in a netlist together with cells of a family.
 pub const GENERIC_CELLS: &str = include_str!("../../cells/yosys.v");
 
-/// Cell with values for its parameters: copied into a design for each instance.
+/// Elaborated cell with values for its parameters, which is copied into a design for each instance.
 pub(super) struct Pattern {
     rtl: Rtl,
     /// Expressions of outputs and registers, with all operands, in topological order.
     order: Vec<NodeId>,
     /// Signals that have registers.
     states: Vec<SignalId>,
-    /// Port names with their signals.
+    /// Signals of the input ports.
     pub(super) inputs: Vec<SignalId>,
+    /// Signals of the output ports.
     pub(super) outputs: Vec<SignalId>,
 }
 
@@ -116,13 +117,13 @@ impl Pattern {
         Pattern { rtl, order, states, inputs, outputs }
     }
 
-    /// Name and width of a port.
+    /// Returns name and width of a port.
     pub(super) fn port(&self, signal: SignalId) -> (&str, u32) {
         let signal = self.rtl.signal(signal);
         (&signal.name, signal.width)
     }
 
-    /// Value of an unconnected input port, which a wire `unconnected_PORT` of the library specifies.
+    /// Returns the value of an unconnected input port, which a wire `unconnected_PORT` of the library specifies.
     pub(super) fn unconnected(&self, port: SignalId) -> Option<bool> {
         let name = &self.rtl.signal(port).name;
         let wire = self.rtl.signals().iter().find(|s| s.name.strip_prefix("unconnected_") == Some(name))?;
@@ -130,7 +131,7 @@ impl Pattern {
         self.rtl.as_const(value).map(|value| value.bit(0))
     }
 
-    /// Value of a constant cell with one output of one bit; `None` for other cells.
+    /// Returns the value of a constant cell with one output of one bit; `None` for other cells.
     pub(super) fn constant(&self) -> Option<bool> {
         match (&self.inputs[..], &self.outputs[..]) {
             ([], &[output]) => {
@@ -142,8 +143,8 @@ impl Pattern {
         }
     }
 
-    /// Copies the cell into a design: `input` gives the value of each input port, `clock` the signal of an input port
-    /// of one bit. Returns the values of the outputs in their order.
+    /// Copies the cell into a design and returns the values of its outputs in their order. `input` returns the value of
+    /// an input port, `clock` the signal that is connected to an input port of one bit.
     pub(super) fn instantiate(
         &self,
         to: &mut Rtl,
@@ -246,7 +247,7 @@ impl Cells {
     /// Returns the pattern of a cell, or `None` if no library has it.
     ///
     /// # Errors
-    /// The message of the front end.
+    /// An error message of the front end.
     pub(super) fn pattern(
         &mut self,
         kind: &str,

@@ -1,4 +1,5 @@
-//! Netlist to design: the hierarchy flattened, each bit of each net a signal, cells copied from their patterns.
+//! Conversion of netlists to designs: flattens the hierarchy, creates a signal for each bit of each net, and copies
+//! cells from their patterns.
 
 use super::cells::Cells;
 use super::structure::{
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Deepest hierarchy, most instances in all, and most nets.
+/// Maximum depth of the hierarchy, total number of instances, and number of nets.
 const MAX_DEPTH: usize = 50;
 const MAX_INSTANCES: u64 = 20_000_000;
 const MAX_NETS: usize = 1 << 24;
@@ -52,7 +53,7 @@ pub(super) fn flatten(text: &str, netlist: &Netlist<'_>, cells: &mut Cells, top:
     Ok(f.rtl)
 }
 
-/// Instances below a module; `u64::MAX` for more than can be counted, or too deep a hierarchy.
+/// Returns the number of instances below a module; `u64::MAX` if the number or the depth of the hierarchy is too large.
 fn instances(netlist: &Netlist<'_>, module: Name, depth: usize, known: &mut FxHashMap<Name, u64>) -> u64 {
     if let Some(&count) = known.get(&module) {
         return count;
@@ -67,12 +68,12 @@ fn instances(netlist: &Netlist<'_>, module: Name, depth: usize, known: &mut FxHa
     count
 }
 
-/// Output of cells that are only described where it is constant 0.
+/// Output of a cell whose description is valid only if this output is constant 0.
 const MUST_BE_ZERO: &str = "must_be_zero";
 
-/// Returns `true` if a bit is constant 0, over the assignments and gates that lead to it.
+/// Returns `true` if a value is constant 0, evaluated through assignments and gates.
 fn is_zero(rtl: &Rtl, node: NodeId) -> bool {
-    /// All bits alike: which, if that is known.
+    /// Returns the common value of all bits; `None` if it is unknown.
     fn level(rtl: &Rtl, node: NodeId, depth: u32) -> Option<bool> {
         if depth > 64 {
             return None;
@@ -124,11 +125,11 @@ struct Flattener<'a> {
     netlist: &'a Netlist<'a>,
     cells: &'a mut Cells,
     rtl: Rtl,
-    /// Values that have to be constant 0, with instance, cell and place.
+    /// Values that must be constant 0, with instance, cell and byte offset.
     obligations: Vec<(NodeId, String, String, u32)>,
 }
 
-/// Bits of a module's nets in the flat design; those that are not set yet get signals of their own.
+/// Bits of a module's nets in the flat design. A bit without an entry gets a new signal.
 struct Scope {
     path: String,
     wires: Vec<Option<Wire>>,
@@ -183,7 +184,7 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    /// Value of a bit.
+    /// Returns the value of a bit.
     fn value(&mut self, wire: Wire) -> NodeId {
         match wire {
             Wire::Zero => self.rtl.number(0, 1),
@@ -203,7 +204,7 @@ impl Flattener<'_> {
         if let Some(known) = scope.wires[bit as usize] {
             return known;
         }
-        // Nets are in the order of their bits; bits of none are complements.
+        // Nets are sorted by their bits; a bit that belongs to no net is a complement.
         let at = module.nets.partition_point(|net| net.first <= bit);
         let net = at.checked_sub(1).map(|at| &module.nets[at]).filter(|net| bit < net.first + net.width());
         let (own, place) = match net {
@@ -253,7 +254,8 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    /// Makes nets constants that `GND` and the like, or assignments, drive with these: what reads them folds.
+    /// Replaces nets that are driven by constants (by assignments, or by cells such as `GND`) with these constants, so
+    /// that constant folding applies to their readers.
     fn constants(&mut self, module: &Module<'_>, scope: &mut Scope) -> Result<()> {
         let mut found: Vec<(Bit, Bit)> = Vec::new();
         found.extend(
@@ -297,9 +299,9 @@ impl Flattener<'_> {
                 let message = format!("{} is an input, and something drives it", signal.name);
                 Err(Diagnostic::error("E0904", place(self.text, signal.at), message))
             }
-            // A cell's output that is left open as `x`.
+            // Output of a cell that is connected to `x`.
             Wire::Undefined if bit == UNDEFINED => Ok(()),
-            // The driver that made the net a constant, or one that agrees with it.
+            // The driver that made the net constant, or another one with the same value.
             wire => {
                 let agrees = match wire {
                     Wire::Undefined => matches!(self.rtl.expr(value), Expr::Free),
@@ -322,7 +324,7 @@ impl Flattener<'_> {
         if scope.path.is_empty() { name.to_owned() } else { format!("{}.{name}", scope.path) }
     }
 
-    /// Instance of a structural module: its ports are the nets outside.
+    /// Elaborates an instance of a structural module; its ports become the connected nets.
     fn inner(
         &mut self,
         module: &Module<'_>,
@@ -387,7 +389,7 @@ impl Flattener<'_> {
             let help = "--cells FILE adds a Verilog file that describes it; --cells FAMILY chooses another library";
             return Err(Diagnostic::error("E0914", place(self.text, instance.at), message).with_help(help));
         };
-        // Wires of each port, those of inputs complete.
+        // Wires of each port; those of inputs include the extension to the width of the port.
         let mut inputs: Vec<(SignalId, Vec<Wire>)> = Vec::with_capacity(pattern.inputs.len());
         let mut outputs: Vec<Option<&[Bit]>> = vec![None; pattern.outputs.len()];
         let all = connections(module, instance);
@@ -423,7 +425,7 @@ impl Flattener<'_> {
             let width = pattern.port(port).1;
             let open = [Wire::Undefined];
             let wires = match wires_of(port).unwrap_or(&open) {
-                // Nothing is connected, or an undefined value.
+                // The port is unconnected, or connected to an undefined value.
                 [Wire::Undefined] => match pattern.unconnected(port) {
                     Some(level) => return rtl.number(level.into(), 1),
                     None => return rtl.free(width),
@@ -443,7 +445,7 @@ impl Flattener<'_> {
         };
         let clock = |rtl: &mut Rtl, port: SignalId| match wires_of(port) {
             Some(&[Wire::Signal(signal)]) => signal,
-            // A clock that never moves, or may do anything: no edge of the clock port.
+            // A constant or undefined clock has no edges: the clock port gets a signal of its own.
             _ => rtl.add_signal(format!("{path}.{}", pattern.port(port).0), 1, instance.at),
         };
         let values = pattern.instantiate(&mut self.rtl, (&path, instance.at), &input, &clock);

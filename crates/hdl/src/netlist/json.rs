@@ -1,7 +1,7 @@
-//! Netlists in JSON, as `write_json` of Yosys and `--write` of nextpnr write them, as structural Verilog.
+//! Conversion of JSON netlists (`write_json` of Yosys, `--write` of nextpnr) to structural Verilog.
 //!
-//! Nets keep the names of `netnames`. The input and output cells that nextpnr adds around ports become assignments.
-//! Modules with the attribute `blackbox` or `whitebox` describe cells of a library, and are left out.
+//! Nets keep the names of `netnames`. The input and output cells that nextpnr adds to ports become assignments. Modules
+//! with the attribute `blackbox` or `whitebox` describe library cells and are skipped.
 
 use alir_core::diag::{Diagnostic, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Value};
 use std::fmt::{self, Write};
 
-/// Returns `true` for text that begins as a netlist in JSON does.
+/// Returns `true` if the text starts like a netlist in JSON.
 pub fn is_json(text: &[u8]) -> bool {
     let mut rest = text.trim_ascii_start();
     for mark in [&b"{"[..], b"\""] {
@@ -25,10 +25,10 @@ fn problem(path: impl Into<String>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E0903", Place::Path(path.into()), message)
 }
 
-/// Structural Verilog of a netlist in JSON.
+/// Converts a netlist in JSON to structural Verilog.
 ///
 /// # Errors
-/// `E0903` with the path to what is not a netlist; `E0914` for an input or output cell in a use that is not supported.
+/// `E0903` with the path of the invalid value; `E0914` for an unsupported use of an input or output cell.
 pub(super) fn to_verilog(text: &str) -> Result<String, Diagnostic> {
     let Unique(value) = serde_json::from_str(text).map_err(|e| {
         let place = Place::Line { line: e.line() as u64, column: e.column() as u64 };
@@ -54,7 +54,8 @@ pub(super) fn to_verilog(text: &str) -> Result<String, Diagnostic> {
     Ok(out)
 }
 
-/// A value whose objects have each key once: of two drivers or nets of one name, none may be lost.
+/// JSON value whose objects have no duplicate keys; otherwise one of two drivers or nets of the same name would be
+/// lost.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -114,12 +115,12 @@ impl<'de> Deserialize<'de> for Unique {
     }
 }
 
-/// Object below a key; an empty one if it is missing.
+/// Returns the members of the object with a key; none if the key is missing.
 fn object<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
     value.get(key).and_then(Value::as_object).into_iter().flat_map(Map::iter)
 }
 
-/// Escaped name.
+/// Returns a name as an escaped Verilog identifier.
 fn escaped(name: &str, path: &str) -> Result<String, Diagnostic> {
     match name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
         true => Err(problem(path, format!("{name:?} is no name of Verilog"))),
@@ -127,12 +128,12 @@ fn escaped(name: &str, path: &str) -> Result<String, Diagnostic> {
     }
 }
 
-/// Expressions of bits by their numbers.
+/// Verilog expressions of bits, by bit number.
 #[derive(Default)]
 struct Names(FxHashMap<u64, String>);
 
 impl Names {
-    /// The bits of a port or net, the lowest first; those without a name get one that is declared.
+    /// Returns the bits of a port or net, the lowest first. Bits without a name get a new one, which is declared.
     fn bits(&mut self, value: &Value, path: &str, out: &mut String) -> Result<Vec<String>, Diagnostic> {
         let bits = value.as_array().ok_or_else(|| problem(path, "a list of bits is expected"))?;
         let bit = |bit: &Value| match (bit.as_u64(), bit.as_str()) {
@@ -151,7 +152,7 @@ impl Names {
         bits.iter().map(bit).collect()
     }
 
-    /// Gives a net's bits their names; those that have one are assigned, from `source` or to the net.
+    /// Gives the bits of a net their names. A bit that already has a name gets an assignment.
     fn declare(&mut self, name: &str, value: &Value, path: &str, out: &mut String) -> Result<(), Diagnostic> {
         let bits = value.as_array().ok_or_else(|| problem(path, "a list of bits is expected"))?;
         let is_vector = bits.len() != 1;
@@ -177,7 +178,8 @@ impl Names {
     }
 }
 
-/// Refuses outputs that nothing drives: nextpnr loses constant outputs of netlists that are placed out of context.
+/// Returns an error for an output without driver: nextpnr loses constant outputs of netlists that are placed out of
+/// context.
 fn check_outputs(name: &str, module: &Value) -> Result<(), Diagnostic> {
     let bits = |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_u64).collect::<Vec<_>>();
     let ports = |wanted: &'static str| {
@@ -211,12 +213,12 @@ fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diag
             _ => return Err(problem(path, "the direction of a port is input or output")),
         };
         let bits = facts.get("bits").filter(|bits| bits.as_array().is_some_and(|b| !b.is_empty()));
-        // A port without bits is none.
+        // A port without bits is omitted.
         if let Some(bits) = bits {
             ports.push((escaped(port, &path)?, direction, bits));
         }
     }
-    // Bits of inputs are those of their ports, whatever other names they have.
+    // The names of input ports have priority over other names of their bits.
     ports.sort_by_key(|(_, direction, _)| *direction != "input");
     let header: Vec<&str> = ports.iter().map(|p| p.0.as_str()).collect();
     let _ = writeln!(out, "module {} ({});", escaped(name, &path)?, header.join(", "));
@@ -232,7 +234,7 @@ fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diag
     for (port, _, bits) in ports.iter().filter(|p| p.1 == "input") {
         names.declare(port, bits, &path, &mut lines)?;
     }
-    // Names of people before those of tools.
+    // Names from the source have priority over generated names.
     let mut nets: Vec<(&String, &Value)> = object(module, "netnames").collect();
     let is_hidden = |facts: &Value| facts.get("hide_name").and_then(Value::as_u64) == Some(1);
     nets.sort_by_key(|(_, facts)| is_hidden(facts));
@@ -243,7 +245,7 @@ fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diag
         let Some(bits) = bits.filter(|_| !ports.iter().any(|(port, ..)| *port == own)) else { continue };
         let _ = writeln!(out, "wire {}{own};", range(bits));
         names.declare(&own, bits, &path, &mut lines)?;
-        // nextpnr omits the driver of a constant that hard-wired inputs have.
+        // nextpnr omits the driver of the constants at hard-wired inputs.
         for (constant, level) in [("$PACKER_VCC", 1), ("$PACKER_GND", 0)] {
             let has_driver = module.get("cells").is_some_and(|cells| cells.get(constant).is_some());
             if net.strip_suffix("_NET") == Some(constant) && !has_driver {
@@ -265,7 +267,7 @@ fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diag
 
 fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mut String) -> Result<(), Diagnostic> {
     let kind = facts.get("type").and_then(Value::as_str).ok_or_else(|| problem(path, "a cell without type"))?;
-    // Hierarchies that Yosys flattened leave their names.
+    // Information about the hierarchy that Yosys flattened is no hardware.
     if kind == "$scopeinfo" {
         return Ok(());
     }
@@ -280,7 +282,7 @@ fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mu
     if matches!(kind, "TRELLIS_IO" | "SB_IO" | "$nextpnr_ibuf" | "$nextpnr_obuf") {
         return write_pad(name, kind, parameter, &connections, path, out);
     }
-    // The drivers of constants, whose inputs may be the constant itself.
+    // Constant drivers, whose own inputs may be connected to the constant.
     if matches!(name, "$PACKER_VCC" | "$PACKER_GND" | "$PACKER_VCC_LUT" | "$PACKER_GND_LUT") {
         let init = parameter("LUT_INIT").or(parameter("INITVAL")).unwrap_or_default();
         let level = init.bytes().next_back().filter(|&b| init.bytes().all(|other| other == b));
@@ -291,7 +293,7 @@ fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mu
             return Ok(());
         }
     }
-    // After packing, a register of an ECP5 takes its data from the LUT (DI) or from outside (M).
+    // After packing, a register of an ECP5 gets its data from the LUT (DI) or from the fabric (M).
     let has = |wanted: &str| connections.iter().any(|(port, _)| *port == wanted);
     if kind == "TRELLIS_FF" && parameter("SD").is_some_and(|sd| sd.trim_end() == "0") && !has("DI") {
         connections.iter_mut().filter(|(port, _)| *port == "M").for_each(|(port, _)| *port = "DI");
@@ -299,7 +301,7 @@ fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mu
     let is_hard_block = ["MULT", "ALU", "DP16K", "PDPW16K"].iter().any(|prefix| kind.starts_with(prefix));
     let mut parameters = Vec::new();
     for (key, value) in object(facts, "parameters") {
-        // Constant inputs of hard blocks are parameters after packing.
+        // After packing, constant inputs of hard blocks are parameters.
         let constant_input = key.strip_suffix("MUX").zip(value.as_str().map(str::trim_end));
         if let Some((port, level @ ("0" | "1"))) = constant_input.filter(|_| is_hard_block)
             && facts.get("port_directions").is_some_and(|ports| ports.get(port).is_some())
@@ -327,7 +329,7 @@ fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mu
     Ok(())
 }
 
-/// An input or output cell as an assignment.
+/// Writes an input or output cell as an assignment.
 fn write_pad<'v>(
     name: &str,
     kind: &str,
@@ -340,7 +342,7 @@ fn write_pad<'v>(
     let (pad, from_pad, to_pad, is_plain) = match kind {
         "TRELLIS_IO" => ("B", "O", "I", port("T").is_none() && matches!(parameter("DIR"), Some("INPUT" | "OUTPUT"))),
         "SB_IO" => {
-            // A plain output is 0110, a plain input 01, of an output that is not used 0000.
+            // The upper four bits are 0110 for a plain output, 0000 without output; the lower two are 01 for an input.
             let ty = parameter("PIN_TYPE").unwrap_or_default().trim_start_matches('0');
             ("PACKAGE_PIN", "D_IN_0", "D_OUT_0", matches!(ty, "1" | "11001" | "11000"))
         }
@@ -349,7 +351,7 @@ fn write_pad<'v>(
     let assignment = match (port(pad), port(from_pad), port(to_pad)) {
         (Some(pad), Some(inner), None) => format!("assign {inner} = {pad};"),
         (Some(pad), None, Some(inner)) => format!("assign {pad} = {inner};"),
-        // A port that nothing is connected to.
+        // The port is unconnected.
         (_, None, None) => return Ok(()),
         _ if matches!(kind, "$nextpnr_ibuf" | "$nextpnr_obuf") => return Ok(()),
         _ => String::new(),
@@ -363,7 +365,7 @@ fn write_pad<'v>(
     Ok(())
 }
 
-/// A parameter: bits, a number or a string. Yosys adds a space to strings that look like bits.
+/// Returns a parameter as a Verilog constant. Yosys appends a space to strings that look like bits.
 fn constant(value: &Value, path: &str) -> Result<String, Diagnostic> {
     let is_bits = |text: &str| text.bytes().all(|b| matches!(b, b'0' | b'1' | b'x' | b'z'));
     match (value.as_str(), value.as_i64()) {

@@ -1,8 +1,8 @@
-//! Netlists: output of synthesis and placement, as a design.
+//! Netlists, the output of synthesis and placement, as designs.
 //!
-//! [`read`] takes structural Verilog, as Yosys, Vivado and Quartus write it, or JSON of Yosys and nextpnr. Cells are
-//! described by libraries in Verilog (`crates/hdl/cells`), written from the vendors' public documentation, which the
-//! Verilog front end reads.
+//! [`read`] accepts structural Verilog of Yosys, Vivado and Quartus, and JSON of Yosys and nextpnr. Cells are described
+//! by Verilog libraries (`crates/hdl/cells`), which are based on the public documentation of the vendors and are
+//! elaborated by the Verilog front end.
 //!
 //! `structure`: the parser; `json`: JSON as structural Verilog; `cells`: libraries; `flatten`: the design.
 
@@ -25,17 +25,17 @@ use structure::{Entry, Name, Netlist};
 /// Options of [`read`].
 #[derive(Clone, Debug, Default)]
 pub struct NetlistOptions {
-    /// Top module; without it the module that no other one instantiates.
+    /// Top module; by default the module that no other one instantiates.
     pub top: Option<String>,
-    /// Path of the instance that is read, with dots, from the top module.
+    /// Path of the instance to read, relative to the top module, with dots.
     pub instance: Option<String>,
-    /// Library; without it the one that has the cells of the netlist.
+    /// Cell library; by default the one that has the cells of the netlist.
     pub family: Option<CellFamily>,
-    /// Verilog text of further cells, which go before those of the library.
+    /// Verilog source of further cells, which take precedence over those of the library.
     pub cells: Option<String>,
 }
 
-/// Reads a netlist. Returns `None` if the module is no netlist: it has behaviour of its own.
+/// Reads a netlist. Returns `None` if the module has behaviour and is thus no netlist.
 ///
 /// # Errors
 /// `E0914` for a cell that no library has, with its name, instance and place; `E0903` and `E0904` as for Verilog.
@@ -61,7 +61,7 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
             Diagnostic::error("E0914", Place::Flag("--cells".into()), message)
         })?);
     }
-    // Modules with behaviour within the netlist are cells, too.
+    // Behavioural modules of the netlist count as cells.
     let behavioural: Vec<&str> = netlist
         .modules
         .values()
@@ -71,14 +71,14 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
         })
         .collect();
     for text in behavioural {
-        // One that cannot be read is of no interest until it is instantiated.
+        // A module that cannot be parsed is an error only if it is instantiated.
         libraries.extend(Library::parse(text).ok());
     }
     let missing = missing_cells(&netlist, top, &libraries);
     match options.family {
         Some(family) => libraries.push(parse_family(family)?),
         None => {
-            // The family that has the most of the cells.
+            // Choose the family that has most of the cells.
             let count = |library: &Library| {
                 let counts = missing.iter().filter(|(name, _)| library.has(netlist.names[**name as usize]));
                 counts.map(|(_, count)| count).sum::<usize>()
@@ -88,13 +88,14 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
                 let library = parse_family(family)?;
                 all.push((count(&library), family, library));
             }
-            // Families may share names of cells with other ports, such as VCC: the first one that fits.
+            // Families may have cells of the same name with different ports, such as VCC. Of several families, choose
+            // the first one with matching ports.
             let most = all.iter().map(|(count, ..)| *count).max().unwrap_or_default();
             all.retain(|(count, ..)| most > 0 && *count == most);
             if all.len() > 1 {
                 let with = |family| read(text, &NetlistOptions { family: Some(family), ..options.clone() });
                 let mut outcomes: Vec<_> = all.iter().map(|(_, family, _)| with(*family)).collect();
-                // Else the error of one that has the ports.
+                // If none is readable, report the error of a family whose cells have the ports.
                 let has_ports = |outcome: &Result<_, Diagnostic>| {
                     outcome.as_ref().is_err_and(|wrong| !wrong.message.contains(" has no port "))
                 };
@@ -109,11 +110,11 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
     flatten::flatten(text, &netlist, &mut cells::Cells::new(libraries), top).map(Some)
 }
 
-/// Structural Verilog of a netlist.
+/// Converts a netlist to structural Verilog.
 fn structural(text: &str) -> Result<Cow<'_, str>, Diagnostic> {
     match is_json(text.as_bytes()) {
         true => json::to_verilog(text).map(Cow::Owned),
-        // Vivado has its `glbl` within `ifndef.
+        // Preprocessing is necessary as Vivado writes `glbl` within an `ifndef.
         false => preprocess(text),
     }
 }
@@ -122,8 +123,9 @@ fn parse_family(family: CellFamily) -> Result<Library, Diagnostic> {
     Library::parse(family.text())
 }
 
-/// Returns `true` if the top module of `text` has no behaviour, and there are instances of cells that the file does not
-/// have, or Vivado's `glbl`; or if it has behaviour next to cells of a library, which [`read`] refuses.
+/// Returns `true` if a source is a netlist: its top module has no behaviour, and it contains `glbl` of Vivado or
+/// instances of cells that the file does not declare. Also returns `true` if a module has both behaviour and library
+/// cells, which [`read`] rejects.
 pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
     if is_json(text.as_bytes()) {
         return true;
@@ -136,7 +138,7 @@ pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
         Ok(None) => return cell_in_behaviour(&netlist, in_order(&netlist)).is_some(),
         Err(_) => return false,
     };
-    // Vivado writes `glbl` to each netlist, one of constants without cells, too.
+    // Vivado adds `glbl` to each netlist, even if the netlist has no cells.
     let has_glbl = || netlist.order.iter().any(|&module| netlist.names[module as usize] == "glbl");
     match netlist.modules.get(&top) {
         Some(Entry::Structural(_)) => has_glbl() || !missing_cells(&netlist, top, &[]).is_empty(),
@@ -144,12 +146,12 @@ pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
     }
 }
 
-/// Modules in the order of the file.
+/// Returns the modules in the order of the file.
 fn in_order<'n, 't>(netlist: &'n Netlist<'t>) -> impl Iterator<Item = &'n Entry<'t>> {
     netlist.order.iter().filter_map(|name| netlist.modules.get(name))
 }
 
-/// The error of a module with behaviour that instantiates cells of a library: as RTL it would lack these modules.
+/// Returns the error for a behavioural module that instantiates library cells, which RTL front ends do not have.
 fn cell_in_behaviour<'n, 't: 'n>(
     netlist: &Netlist<'_>,
     modules: impl IntoIterator<Item = &'n Entry<'t>>,
@@ -173,7 +175,7 @@ fn cell_in_behaviour<'n, 't: 'n>(
     None
 }
 
-/// Cells below a module that neither the netlist nor these libraries have, with their numbers of instances.
+/// Returns the cells below a module that neither the netlist nor the libraries have, with their numbers of instances.
 fn missing_cells(netlist: &Netlist<'_>, top: Name, libraries: &[Library]) -> FxHashMap<Name, usize> {
     let mut missing: FxHashMap<Name, usize> = FxHashMap::default();
     let (mut seen, mut stack) = (FxHashSet::default(), vec![top]);
@@ -193,7 +195,7 @@ fn missing_cells(netlist: &Netlist<'_>, top: Name, libraries: &[Library]) -> FxH
     missing
 }
 
-/// The top module, or `None` if there are only modules with behaviour.
+/// Returns the top module, or `None` if there are only behavioural modules.
 fn find_top(text: &str, netlist: &Netlist<'_>, top: Option<&str>) -> Result<Option<Name>, Diagnostic> {
     let name = |name: Name| netlist.names[name as usize];
     if let Some(top) = top {
@@ -213,7 +215,7 @@ fn find_top(text: &str, netlist: &Netlist<'_>, top: Option<&str>) -> Result<Opti
             }
         }
     }
-    // `glbl` of Vivado has the global reset of simulations, and is no part of the design.
+    // `glbl` of Vivado contains the global reset for simulations and is not part of the design.
     let is_structural = |module: &Name| matches!(netlist.modules.get(module), Some(Entry::Structural(_)));
     let tops = netlist.order.iter().copied().filter(|module| !used.contains(module) && name(*module) != "glbl");
     let tops: Vec<Name> = tops.filter(is_structural).collect();
@@ -231,13 +233,13 @@ fn find_top(text: &str, netlist: &Netlist<'_>, top: Option<&str>) -> Result<Opti
     }
 }
 
-/// The module of an instance below the top module.
+/// Returns the module of an instance below the top module.
 fn instance(text: &str, netlist: &Netlist<'_>, top: Name, path: &str) -> Result<Name, Diagnostic> {
     let mut module = top;
     let mut rest = path;
     while !rest.is_empty() {
         let Some(Entry::Structural(body)) = netlist.modules.get(&module) else { break };
-        // Names may hold dots: the longest one that fits.
+        // Names may contain dots, so the longest matching name is chosen.
         let fits = body.instances.iter().filter_map(|instance| {
             let name = netlist.names[instance.name as usize];
             let after = rest.strip_prefix(name)?;
@@ -305,7 +307,7 @@ mod tests {
             assert!(is_netlist(&text, None), "{text}");
             assert_eq!(said(&text, &NetlistOptions::default()), "", "{text}");
         }
-        // Encrypted modules and cells with parameters that are real numbers have no description.
+        // There is no description of encrypted modules and of cells with real parameters.
         let encrypted = "`pragma protect begin_protected\n`pragma protect data_block\nA+x/'(\"=\n\
                          `pragma protect end_protected\n\
                          module top(a, y); input a; output y; SECRET #(.RATE(1.25)) u (.a(a), .y(y)); endmodule\n";
@@ -328,7 +330,7 @@ mod tests {
         );
         let cells = "module MAGIC (input a, output y); assign y = ~a; endmodule".to_owned();
         assert_eq!(said(text, &NetlistOptions { cells: Some(cells), ..none.clone() }), "");
-        // Families have cells of one name with other ports.
+        // Families have cells of the same name with different ports.
         for text in ["VCC u (.P(y))", "VCC u (.V(y))", "GND u (.G(y))"] {
             let text = format!("module top(y); output y; {text}; endmodule");
             assert_eq!(said(&text, &NetlistOptions::default()), "");
@@ -339,7 +341,7 @@ mod tests {
 
     #[test]
     fn cells_of_yosys_itself_are_read() {
-        // `synth_* -vpr` keeps look-up tables next to the cells of a family.
+        // `synth_* -vpr` keeps look-up tables together with cells of a family.
         let table = "module top(a, y); input [1:0] a; output [1:0] y; wire n;\n  assign n = 4'h6 >> { a[1], a[0] };\n  \
                      SB_LUT4 #(.LUT_INIT(16'haaaa)) u (.I0(n), .I1(1'b0), .I2(1'b0), .I3(1'b0), .O(y[0]));\n  \
                      \\$_AND_  g (.A(a[0]), .B(a[1]), .Y(y[1]));\nendmodule\n";
@@ -377,7 +379,7 @@ mod tests {
             let said = said(&text, &NetlistOptions::default());
             assert!(said.contains(reason) && said.contains("line 2") && said.contains("the cell LUT1"), "{said}");
         }
-        // RTL with names of cells, and modules of its own.
+        // RTL that uses the names of cells for its own modules.
         let rtl = "// LUT2 based (as LUT1 is (not))\nmodule top(input a, input ALU, output reg y);\n\
                    always @* begin y = 0; if (ALU) y = a; end\n  LUT1 u (.a(a));\nendmodule\n\
                    module LUT1(input a); endmodule\n";
@@ -397,7 +399,7 @@ mod tests {
         assert!(said(&text("w"), &NetlistOptions::default()).contains("used in a way"));
     }
 
-    /// Message for a module with these items, of `in` and `y` with two bits each.
+    /// Returns the error message for a module with these items; `in` and `y` have two bits each.
     fn said_of(items: &str) -> String {
         said(
             &format!("module top(a, y); input [1:0] a; output [1:0] y; {items} endmodule\n"),
@@ -430,7 +432,7 @@ mod tests {
 
     #[test]
     fn shorter_values_are_extended_as_verilog_does() {
-        // The two bits of the output as expressions of Verilog's front end, which has its own rules.
+        // The Verilog front end reads an equivalent module as a reference.
         for (items, same) in [
             ("wire t; assign t = a[0]; assign y = ~t;", "assign y = {1'b1, ~a[0]};"),
             ("wire signed t; assign t = a[0]; assign y = t;", "assign y = {a[0], a[0]};"),
@@ -450,7 +452,7 @@ mod tests {
         }
     }
 
-    /// Value of `y` for a value of `a`.
+    /// Returns the value of `y` for a value of `a`.
     fn value(rtl: &Rtl, input: u8) -> u8 {
         fn evaluate(rtl: &Rtl, node: crate::NodeId, input: u8) -> u8 {
             use crate::Expr;

@@ -1,8 +1,8 @@
-//! Parser of structural Verilog: modules of nets, instances, and assignments of nets to nets.
+//! Parser of structural Verilog: modules that consist of nets, instances, and assignments of nets to nets.
 //!
 //! Netlists have millions of instances, so names are slices of the source, and bits of nets are numbers in shared
-//! pools. A module with anything else in it (a process, an operator, a parameter) is kept as source: the Verilog front
-//! end reads it if it is instantiated.
+//! pools. The source of a module with any other construct (a process, an operator, a parameter) is stored; the Verilog
+//! front end reads it if it is instantiated.
 
 use crate::source::error;
 use crate::verilog::Number;
@@ -23,7 +23,7 @@ pub(super) const UNDEFINED: Bit = 2;
 /// First bit of a net.
 pub(super) const FIRST: Bit = 3;
 
-/// Most bits of one net, and of all nets of one module.
+/// Maximum number of bits of a net, and of all nets of a module.
 const MAX_WIDTH: i64 = 1 << 20;
 const MAX_BITS: usize = 1 << 23;
 
@@ -55,13 +55,13 @@ impl Net {
         (self.msb - self.lsb).unsigned_abs() as u32 + 1
     }
 
-    /// Bit of an index, or `None` outside of the bounds.
+    /// Returns the bit with an index, or `None` if the index is outside of the bounds.
     fn bit(&self, index: i64) -> Option<Bit> {
         let position = if self.msb >= self.lsb { index - self.lsb } else { self.lsb - index };
         (0..i64::from(self.width())).contains(&position).then(|| self.first + position as u32)
     }
 
-    /// Index of a position from the low end.
+    /// Returns the index of the bit at a position, counted from the low end.
     pub(super) fn index(&self, position: u32) -> i64 {
         if self.msb >= self.lsb { self.lsb + i64::from(position) } else { self.lsb - i64::from(position) }
     }
@@ -74,7 +74,7 @@ pub(super) struct Connection {
     pub(super) port: Option<Name>,
     /// Bits in [`Module::bits`], the lowest first.
     pub(super) bits: Range<u32>,
-    /// Bit that a wider port has above these.
+    /// Value of the higher bits if the port is wider than the connection.
     pub(super) fill: Bit,
 }
 
@@ -90,14 +90,14 @@ pub(super) struct Instance {
     pub(super) connections: Range<u32>,
 }
 
-/// Parameter of an instance; `None` is a parameter by position.
+/// Parameter of an instance: its name (`None` if it is given by position) and the text of its value.
 pub(super) type Param<'t> = (Option<Name>, &'t str);
 
 /// Module of nets and instances.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Module<'t> {
     pub(super) at: u32,
-    /// Ports in the order of the header: net and direction.
+    /// Ports in the order of the header: index of the net, and direction.
     pub(super) ports: Vec<(usize, Direction)>,
     pub(super) nets: Vec<Net>,
     pub(super) instances: Vec<Instance>,
@@ -106,18 +106,18 @@ pub(super) struct Module<'t> {
     pub(super) params: Vec<Param<'t>>,
     /// Continuous assignments: target, source, and `true` for the complement.
     pub(super) assigns: Vec<(Bit, Bit, bool)>,
-    /// Values of nets that nothing drives (`tri0`, `tri1`).
+    /// Values of bits without drivers (`tri0`, `tri1`).
     pub(super) pulls: Vec<(Bit, bool)>,
-    /// Number of bits, constants included.
+    /// Number of bits, including the constants.
     pub(super) count: Bit,
 }
 
-/// Module of any kind in a file.
+/// Structural or behavioural module of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Entry<'t> {
     Structural(Module<'t>),
-    /// Text of a module with behaviour, names of the modules that it instantiates with parameters or ports, and the
-    /// error of reading it as a netlist.
+    /// Source of a module with behaviour, names of the modules that it instantiates with parameters or ports, and the
+    /// error that occurred when it was read as a netlist.
     Behavioural {
         text: &'t str,
         instantiated: Vec<&'t str>,
@@ -139,7 +139,7 @@ pub(super) struct Netlist<'t> {
 /// Parses a file.
 ///
 /// # Errors
-/// `E0903` where `text` is not a sequence of modules.
+/// `E0903` if `text` is not a sequence of modules.
 pub(super) fn parse(text: &str) -> Result<Netlist<'_>> {
     let mut p = Parser {
         text,
@@ -176,7 +176,7 @@ enum Token<'t> {
 
 struct Parser<'t> {
     text: &'t str,
-    /// End of the current token.
+    /// Byte offset of the end of the current token.
     at: usize,
     token: &'t str,
     start: usize,
@@ -185,13 +185,13 @@ struct Parser<'t> {
     known: FxHashMap<&'t str, Name>,
 }
 
-/// Bits in a list, the lowest first.
+/// Bits of an expression, the lowest first.
 type Bits = Vec<Bit>;
 
-/// Highest and lowest index of a vector.
+/// Left and right bound of a vector; `None` for a scalar.
 type Bounds = Option<(i64, i64)>;
 
-/// Directives that change nothing in a module of nets and instances.
+/// Compiler directives that have no effect in a module of nets and instances.
 const DIRECTIVES: [&str; 12] = [
     "timescale",
     "default_nettype",
@@ -217,7 +217,7 @@ impl<'t> Parser<'t> {
         self.fail(format!("expected {expected}, found {found}"))
     }
 
-    /// Keeps the comments before the first token.
+    /// Stores the comments before the first token.
     fn head(&mut self) {
         let mut rest = self.text;
         loop {
@@ -235,7 +235,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Advances to the next token; an empty token is the end of the file.
+    /// Advances to the next token. An empty token marks the end of the file.
     fn next(&mut self) -> Result<()> {
         let bytes = self.text.as_bytes();
         let mut at = self.at;
@@ -243,7 +243,7 @@ impl<'t> Parser<'t> {
             match &bytes[at..] {
                 [] => break,
                 [b, ..] if b.is_ascii_whitespace() => at += 1,
-                // Modules that a vendor encrypted are cells that no library has.
+                // Modules that a vendor encrypted are skipped. Their instances become cells that no library has.
                 [b'`', ..] if self.text[at..].starts_with("`pragma protect begin_protected") => {
                     const END: &str = "`pragma protect end_protected";
                     let end = self.text[at..].find(END);
@@ -263,7 +263,7 @@ impl<'t> Parser<'t> {
                     let end = self.text[at + 2..].find("*/");
                     at += 4 + end.ok_or_else(|| error(self.text, at as u32, "a comment that never ends"))?;
                 }
-                // `@(*)` is an event; it occurs in no structural module.
+                // `@(*)` is an event and not an attribute; it occurs in no structural module.
                 [b'(', b'*', after, ..] if *after != b')' => {
                     let end = self.text[at + 2..].find("*)");
                     at += 4 + end.ok_or_else(|| error(self.text, at as u32, "an attribute that never ends"))?;
@@ -334,11 +334,11 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Skips the rest of a module with behaviour. Returns the names of the modules that it instantiates with parameters
-    /// or ports.
+    /// Skips the rest of a behavioural module. Returns the names of the modules that it instantiates with parameters or
+    /// ports.
     fn skip_module(&mut self) -> Result<Vec<&'t str>> {
         let mut found = Vec::new();
-        // The last tokens; a statement ends before an instance.
+        // Last three tokens: an instance follows the end of a statement.
         let (mut before, mut kind, mut name) = (Token::Other, Token::Other, Token::Other);
         while !self.accept("endmodule")? {
             let token = match self.token {
@@ -420,7 +420,7 @@ impl<'t> Parser<'t> {
         let entry = match self.structural(&mut body) {
             Ok(()) => Entry::Structural(body.module),
             Err(reason) => {
-                // From the header on again, to its end.
+                // Parse the module again from its header to its end.
                 self.at = from;
                 self.next()?;
                 let instantiated = self.skip_module()?;
@@ -480,7 +480,7 @@ impl<'t> Parser<'t> {
         Ok(Some(direction))
     }
 
-    /// Words of a declaration before its range; `true` for a signed net.
+    /// Parses the words of a declaration before its range. Returns `true` for a signed net.
     fn net_words(&mut self) -> Result<bool> {
         let mut is_signed = false;
         while !self.escaped && matches!(self.token, "wire" | "tri" | "signed" | "scalared" | "vectored") {
@@ -541,7 +541,7 @@ impl<'t> Parser<'t> {
                 }
             }
             "specify" => self.skip_past("endspecify"),
-            // Delays of timing simulations.
+            // Delays of timing simulations are skipped.
             "initial" => {
                 self.next()?;
                 if self.accept("begin")? && self.token == "$sdf_annotate" {
@@ -583,7 +583,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads `TABLE >> {a, b}`, a look-up table of Yosys, as an instance of its cell; `false` for another value.
+    /// Parses `TABLE >> {a, b}`, a look-up table in the output of Yosys, as an instance of its cell. Returns `false`
+    /// for other values.
     fn look_up(&mut self, b: &mut Body<'t>, target: &[Bit]) -> Result<bool> {
         const WIDTHS: [&str; 8] = ["1", "2", "3", "4", "5", "6", "7", "8"];
         let (&[bit], Some(first)) = (target, self.token.bytes().next()) else { return Ok(false) };
@@ -618,7 +619,7 @@ impl<'t> Parser<'t> {
         Ok(true)
     }
 
-    /// Assigns bits to bits; the shorter value is extended.
+    /// Assigns a value to bits. A value with fewer bits is extended.
     fn assign(&mut self, b: &mut Body<'t>, target: &[Bit], (value, fill): (Bits, Bit)) -> Result<()> {
         for (i, &bit) in target.iter().enumerate() {
             if bit < FIRST {
@@ -629,7 +630,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Value of a parameter as its text.
+    /// Parses the value of a parameter and returns its text.
     fn value(&mut self) -> Result<&'t str> {
         let start = self.start;
         if self.token == "-" {
@@ -641,12 +642,12 @@ impl<'t> Parser<'t> {
         }
         let mut end = self.at;
         self.next()?;
-        // `64 'hff`: the size and the base as two tokens.
+        // `64 'hff`: size and base are separate tokens.
         if self.token.starts_with('\'') {
             end = self.at;
             self.next()?;
         }
-        // Real numbers, of clock generators for example.
+        // Real numbers occur in parameters of clock generators.
         if self.token == "." {
             self.next()?;
             end = self.at;
@@ -656,7 +657,7 @@ impl<'t> Parser<'t> {
     }
 
     fn defparam(&mut self, b: &mut Body<'t>, instance: Name, param: Name, value: &'t str) -> Result<()> {
-        // The instance that it belongs to is nearly always the last one.
+        // The instance is nearly always the last one.
         let Some(found) = b.module.instances.iter_mut().rev().find(|i| i.name == instance) else {
             return Err(
                 self.fail(format!("defparam of {}, which is no instance above", self.out.names[instance as usize]))
@@ -664,7 +665,7 @@ impl<'t> Parser<'t> {
         };
         let params = &mut b.module.params;
         let own = &params[found.params.start as usize..found.params.end as usize];
-        // A parameter that the instance has already is replaced.
+        // Replace the parameter if the instance already has it.
         if found.params.end != params.len() as u32 || own.iter().any(|(name, _)| *name == Some(param)) {
             let from = params.len() as u32;
             let kept: Vec<_> = own.iter().filter(|(name, _)| *name != Some(param)).copied().collect();
@@ -736,8 +737,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Nets, constants and concatenations as bits, the lowest first; `~` and `!` complement them. The second value is
-    /// the bit that extends them, as an assignment to a wider net does: `~` complements what is extended.
+    /// Parses nets, constants and concatenations, which `~` and `!` may complement. Returns the bits, the lowest first,
+    /// and the bit that extends them in an assignment to a wider net. `~` complements the extension too.
     fn bits(&mut self, b: &mut Body<'t>) -> Result<(Bits, Bit)> {
         let mut out = Bits::new();
         let fill = self.expression(b, &mut out, 0)?;
@@ -800,7 +801,7 @@ impl<'t> Parser<'t> {
                 match (is_logical, above, out.last()) {
                     (true, ..) => Ok(ZERO),
                     (false, ZERO | ONE | UNDEFINED, _) => self.complement(b, above),
-                    // The sign: its complement is the highest bit.
+                    // A signed net is extended by its sign bit: after the complement this is the highest bit.
                     (false, _, last) => Ok(last.copied().unwrap_or(ZERO)),
                 }
             }
@@ -827,7 +828,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Returns the bit that extends the number.
+    /// Parses a number and returns the bit that extends it.
     fn number(&mut self, out: &mut Bits) -> Result<Bit> {
         let mut is_signed = false;
         match self.token {
@@ -839,7 +840,7 @@ impl<'t> Parser<'t> {
                     true => UNDEFINED,
                     false => Bit::from(number.value.bit(bit)),
                 }));
-                // Numbers whose highest digit is undefined are extended by undefined bits.
+                // A number whose highest digit is undefined is extended by undefined bits.
                 is_signed = number.signed || out.last() == Some(&UNDEFINED);
             }
             _ => return Err(self.unexpected("a net or a constant")),
@@ -848,13 +849,14 @@ impl<'t> Parser<'t> {
         Ok(out.last().copied().filter(|_| is_signed).unwrap_or(ZERO))
     }
 
-    /// Returns the bit that extends the net: its sign, or 0.
+    /// Parses a net, a bit or a part of one, and returns the bit that extends it: the sign of a signed net, otherwise
+    /// 0.
     fn net(&mut self, b: &mut Body<'t>, out: &mut Bits) -> Result<Bit> {
         let at = self.start as u32;
         let name = self.name()?;
         let net = match b.nets.get(&name) {
             Some(&net) => net,
-            // An implicit net of one bit.
+            // An undeclared name is an implicit net of one bit.
             None => b.declare(name, None, false, at).map_err(|m| self.fail(m))?,
         };
         let (first, width, is_signed) =
@@ -881,7 +883,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Module while it is parsed.
+/// Module during parsing, with its nets and port directions by name.
 struct Body<'t> {
     module: Module<'t>,
     nets: FxHashMap<Name, usize>,
@@ -899,7 +901,8 @@ impl Body<'_> {
         Ok(first)
     }
 
-    /// Declares a net; a second declaration of the same width (`output y; wire y;`) is the same net.
+    /// Declares a net and returns its index. A second declaration with the same range (`output y; wire y;`) returns the
+    /// existing net.
     fn declare(&mut self, name: Name, range: Bounds, is_signed: bool, at: u32) -> std::result::Result<usize, String> {
         let (msb, lsb) = range.unwrap_or((0, 0));
         if let Some(&known) = self.nets.get(&name) {

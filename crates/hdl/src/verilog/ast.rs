@@ -1,10 +1,10 @@
-//! Syntax trees of Verilog. Expressions live in one arena, so that deep ones cost no stack to drop.
+//! Syntax tree of Verilog. Expressions are stored in one arena, so that dropping deep ones needs no recursion.
 
 use num_bigint::BigUint;
 
-/// An interned name.
+/// Index of an interned name.
 pub(super) type Sym = u32;
-/// An expression in the arena.
+/// Index of an expression in the arena.
 pub(super) type ExprId = u32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(super) enum Op {
 pub(super) enum Expr {
     Number {
         value: BigUint,
-        /// Bits that are `x`, `z` or `?`.
+        /// Mask of the bits that are `x`, `z` or `?`.
         unknown: BigUint,
         /// Mask of the bits that are `z` or `?`.
         open: BigUint,
@@ -64,7 +64,7 @@ pub(super) enum Expr {
     Name(Sym),
     Index(ExprId, ExprId),
     Range(ExprId, ExprId, ExprId),
-    /// Base, start, width; upwards or downwards.
+    /// Indexed part select: base, start, width, and `true` for `+:`.
     Part(ExprId, ExprId, ExprId, bool),
     Concat(Vec<ExprId>),
     Repeat(ExprId, ExprId),
@@ -72,10 +72,10 @@ pub(super) enum Expr {
     Binary(Op, ExprId, ExprId),
     Cond(ExprId, ExprId, ExprId),
     Call(Sym, Vec<ExprId>),
-    /// A name in a generate block: the blocks with the index of their turn, and the name.
+    /// Hierarchical name: generate blocks, each with the index of the loop iteration, and the name.
     Path(Vec<(Sym, Option<ExprId>)>, Sym),
     System(Sym, Vec<ExprId>),
-    /// `8'(x)` of SystemVerilog: another width, the sign of the operand.
+    /// SystemVerilog cast `8'(x)`: changes the width and keeps the sign of the operand.
     Cast(ExprId, ExprId),
 }
 
@@ -84,7 +84,7 @@ pub(super) type Range = Option<(ExprId, ExprId)>;
 #[derive(Clone, Debug)]
 pub(super) enum Statement {
     Null,
-    /// Its name, if it has one, declarations, statements.
+    /// Optional name, declarations, and statements.
     Block(Option<Sym>, Vec<Decl>, Vec<Statement>),
     If(ExprId, Box<Statement>, Option<Box<Statement>>),
     Case {
@@ -103,9 +103,9 @@ pub(super) enum Statement {
     For(Box<Statement>, ExprId, Box<Statement>, Box<Statement>),
     While(ExprId, Box<Statement>),
     Repeat(ExprId, Box<Statement>),
-    /// `disable` of a block or task that is being run.
+    /// `disable` of an enclosing block or task.
     Disable(Sym, u32),
-    /// A task with its arguments.
+    /// Task call with arguments.
     Call(Sym, Vec<ExprId>, u32),
     /// `$readmemh` or `$readmemb`: file, memory, first and last address.
     ReadMemory {
@@ -129,7 +129,7 @@ pub(super) struct Decl {
     pub(super) signed: bool,
     pub(super) range: Range,
     pub(super) name: Sym,
-    /// The address ranges of a memory or an array of nets.
+    /// Address ranges of a memory or an array of nets.
     pub(super) memory: Vec<(ExprId, ExprId)>,
     pub(super) value: Option<ExprId>,
     pub(super) at: u32,
@@ -139,7 +139,7 @@ pub(super) struct Decl {
 pub(super) enum Direction {
     In,
     Out,
-    /// Arguments of tasks only.
+    /// `inout`, for arguments of tasks only.
     Both,
 }
 
@@ -167,7 +167,7 @@ pub(super) struct Param {
 #[derive(Clone, Debug)]
 pub(super) struct Function {
     pub(super) name: Sym,
-    /// `true` if each call has variables of its own.
+    /// `true` if each call has its own variables.
     pub(super) automatic: bool,
     pub(super) signed: bool,
     pub(super) integer: bool,
@@ -193,7 +193,7 @@ pub(super) struct Task {
 pub(super) struct Instance {
     pub(super) module: Sym,
     pub(super) name: Sym,
-    /// The range of an array of instances.
+    /// Range of an array of instances.
     pub(super) range: Range,
     pub(super) params: Vec<(Option<Sym>, ExprId)>,
     pub(super) ports: Vec<(Option<Sym>, Option<ExprId>)>,
@@ -204,9 +204,9 @@ pub(super) struct Instance {
 pub(super) enum Events {
     /// `@*`.
     Combinational,
-    /// A list of levels.
+    /// List of signals without edges.
     Levels(Vec<ExprId>),
-    /// Edges: signal and whether it is the rising edge.
+    /// Edges: signal, and `true` for the rising edge.
     Edges(Vec<(Sym, bool)>),
 }
 
@@ -215,14 +215,14 @@ pub(super) enum Item {
     Param(Param),
     Decl(Decl),
     Assign(ExprId, ExprId, u32),
-    /// A gate's output, its inputs, and what it makes of them.
+    /// Gate: output, inputs, and the function of the inputs.
     Gate(ExprId, Vec<ExprId>, ExprId, u32),
     Always(Events, Statement, u32),
     Initial(Statement, u32),
     Instance(Instance),
     Function(Box<Function>),
     Task(Box<Task>),
-    /// Name of the block, if any.
+    /// Generate block: optional name, and items.
     GenBlock(Option<Sym>, Vec<Item>),
     GenFor {
         var: Sym,
@@ -240,14 +240,14 @@ pub(super) enum Item {
 #[derive(Clone, Debug)]
 pub(super) struct Module {
     pub(super) name: Sym,
-    /// Names in the header's order, for connections by position.
+    /// Names of the ports in the order of the header, for connections by position.
     pub(super) header: Vec<Sym>,
     pub(super) ports: Vec<Port>,
     pub(super) items: Vec<Item>,
     pub(super) at: u32,
 }
 
-/// A parsed file.
+/// Parsed file.
 #[derive(Debug, Default)]
 pub(super) struct File {
     pub(super) exprs: Vec<Expr>,
@@ -256,6 +256,6 @@ pub(super) struct File {
     pub(super) names: Vec<String>,
     pub(super) modules: Vec<Module>,
     pub(super) head: Vec<String>,
-    /// `true` if names that were not declared may be nets of one bit.
+    /// `true` if undeclared names may be implicit nets of one bit.
     pub(super) implicit: bool,
 }

@@ -1,5 +1,5 @@
-//! Elaboration: hierarchy, parameters and generate blocks unrolled, widths and signs of IEEE 1364-2001 sections 4 and 5
-//! made explicit, processes executed symbolically.
+//! Elaboration of Verilog: parameters, generate blocks and hierarchy are expanded, widths and signs are made explicit
+//! (IEEE 1364-2001, sections 4 and 5), and processes are executed symbolically.
 
 mod calls;
 mod expressions;
@@ -21,8 +21,9 @@ use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Limits on the iterations of all loops in a file, and on the depth of calls.
+/// Maximum number of iterations of all loops in a file.
 const MAX_ITERATIONS: u32 = 2_000_000;
+/// Maximum nesting depth of calls of functions and tasks.
 const MAX_CALLS: u32 = 64;
 
 /// Bounds of a vector or memory.
@@ -45,7 +46,7 @@ impl Bounds {
         (self.msb - self.lsb).unsigned_abs() as u32 + 1
     }
 
-    /// Position of index `i` from the least significant bit; it may be outside of the bounds.
+    /// Returns the position of index `i` from the least significant bit, which may be outside of the bounds.
     fn position(self, i: i64) -> i64 {
         if self.msb >= self.lsb { i.saturating_sub(self.lsb) } else { self.lsb.saturating_sub(i) }
     }
@@ -58,19 +59,19 @@ enum Object<'a> {
         bounds: Bounds,
         signed: bool,
     },
-    /// A variable of a function or process: its value is in the state under this number.
+    /// Variable of a function or process; its value is stored in the state under this number.
     Variable {
         id: u32,
         bounds: Bounds,
         signed: bool,
     },
-    /// A constant.
+    /// Parameter, or loop variable of a generate loop.
     Param {
         value: NodeId,
         bounds: Bounds,
         signed: bool,
     },
-    /// A memory or an array of nets, with the bounds of its words.
+    /// Memory or array of nets, with the bounds of its words.
     Memory {
         id: usize,
         bounds: Bounds,
@@ -81,7 +82,7 @@ enum Object<'a> {
     Genvar,
 }
 
-/// A scope of names; generate blocks and functions also see the names of enclosing scopes.
+/// Scope of names. Generate blocks and functions also see the names of enclosing scopes.
 struct Scope<'a> {
     names: FxHashMap<Sym, Object<'a>>,
     parent: Option<usize>,
@@ -100,7 +101,7 @@ enum Slot {
     Next(SignalId),
 }
 
-/// Values during the execution of a process. Ordered, so that the same file makes the same expressions.
+/// Values during the execution of a process. The map is ordered, so that equal files result in equal expressions.
 #[derive(Clone, Default)]
 struct State {
     values: BTreeMap<Slot, NodeId>,
@@ -115,7 +116,7 @@ struct Elab<'a> {
     rtl: Rtl,
     scopes: Vec<Scope<'a>>,
     memories: Vec<Memory>,
-    /// Words of all memories.
+    /// Number of words of all memories.
     words: u64,
     /// Names that the current module assigns outside of `initial` blocks.
     written: FxHashSet<Sym>,
@@ -132,7 +133,7 @@ struct Elab<'a> {
     modules: FxHashMap<Sym, &'a Module>,
     /// Free nodes that represent "not assigned yet" in a process.
     unassigned: Unassigned,
-    /// Signals that a process does not assign on every path, with the place of the process.
+    /// Signals that a process does not assign on every path, with the byte offset of the process.
     latches: Vec<(SignalId, u32)>,
     /// Stack of the functions that are being evaluated.
     active: Vec<Sym>,
@@ -140,13 +141,13 @@ struct Elab<'a> {
     integers: Vec<SignalId>,
     /// Nets, which no process assigns.
     nets: FxHashSet<SignalId>,
-    /// Signals that clocked processes assign with `=`, with the process; and those that they read, with the process and
-    /// the place of reading.
+    /// Signals that clocked processes assign with `=`, with the byte offset of the process.
     immediate: Vec<(SignalId, u32)>,
+    /// Signals that clocked processes read, with the byte offset of the process and the reading expression.
     sampled: Vec<(SignalId, u32, ExprId)>,
 }
 
-/// Kind of the code that is being executed.
+/// Kind of the code that is executed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A constant expression, or the body of an `initial`.
@@ -155,11 +156,11 @@ enum Kind {
     Wire,
     /// A process that waits for an edge.
     Edge,
-    /// A level-sensitive process. A signal that it does not assign on every path would be a latch.
+    /// Level-sensitive process. A signal that the process does not assign on every path would be a latch.
     Level,
 }
 
-/// One process being executed.
+/// Process that is being executed.
 struct Process {
     state: State,
     scope: usize,
@@ -168,8 +169,8 @@ struct Process {
     function: bool,
     /// Stack of the named blocks and tasks that are being executed, with their flags.
     named: Vec<(Sym, u32)>,
-    /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and place of the
-    /// read.
+    /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and reading
+    /// expression.
     reads: Vec<(SignalId, u32, u32, ExprId)>,
 }
 
@@ -306,7 +307,8 @@ impl<'a> Elab<'a> {
         None
     }
 
-    /// Returns the function with this name. Within a function, its name denotes the result instead.
+    /// Returns the function with this name. Other objects of this name are ignored, such as the result variable in the
+    /// body of the function.
     fn function(&self, scope: usize, sym: Sym) -> Option<&'a Function> {
         let mut at = Some(scope);
         while let Some(s) = at {
@@ -433,7 +435,7 @@ enum Place {
     Word(usize, u32),
 }
 
-/// Lowest bit of a select in a vector. It may be outside of the vector.
+/// Lowest bit of a select in a vector, which may be outside of the vector.
 enum BitPosition {
     Constant(i64),
     /// Computed position, and `true` if it may be negative.
@@ -447,6 +449,6 @@ struct Target {
     dynamic: Option<(NodeId, bool)>,
     /// Width of the vector; of one word, if the target is a word at a computed address.
     whole: u32,
-    /// Selects that lead to that word.
+    /// Dimensions of the word's address, if the target is a word at a computed address.
     steps: Vec<Step>,
 }

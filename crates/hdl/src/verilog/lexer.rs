@@ -1,4 +1,4 @@
-//! Tokens of Verilog-2001.
+//! Lexer for Verilog-2001.
 
 use crate::source::error;
 use alir_core::diag::{Diagnostic, Place};
@@ -7,23 +7,23 @@ use num_bigint::BigUint;
 /// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A name or keyword; `\escaped ` names too.
+    /// Name or keyword; also `\escaped ` names.
     Name,
-    /// A number without base.
+    /// Number without base.
     Decimal,
-    /// A number with base, such as `8'shff`.
+    /// Number with base, such as `8'shff`.
     Based,
-    /// `$signed`.
+    /// System function or task, such as `$signed`.
     System,
-    /// A string.
+    /// String.
     Text,
-    /// An operator or bracket, up to four characters.
+    /// Operator or bracket, up to four characters.
     Punct,
-    /// After the last token.
+    /// End of the file.
     End,
 }
 
-/// A piece of the text.
+/// Token: its kind, and its first and end byte offset.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -36,10 +36,10 @@ const PUNCT: [&str; 27] = [
     "-:", "->", "(*", "<", ">", "?", "!", "~", "@",
 ];
 
-/// Tokens, the comments before the first of them, and whether names may be nets without a declaration.
+/// Tokens, the comments before the first token, and `true` if undeclared names may be implicit nets.
 pub(super) type Tokens = (Vec<Token>, Vec<String>, bool);
 
-/// Tokens of a text whose macros are expanded.
+/// Splits preprocessed text into tokens.
 pub(super) fn tokens(text: &str) -> Result<Tokens, Diagnostic> {
     let bytes = text.as_bytes();
     if bytes.len() >= u32::MAX as usize {
@@ -110,7 +110,7 @@ pub(super) fn tokens(text: &str) -> Result<Tokens, Diagnostic> {
             let token = Token { kind: Kind::Punct, start: start as u32, end: at as u32 };
             if &text[start..at] == "(*" && tokens.last().is_none_or(|t| &text[t.start as usize..t.end as usize] != "@")
             {
-                // An attribute instance changes no value.
+                // Attributes do not affect values.
                 let end =
                     text[at..].find("*)").ok_or_else(|| error(text, start as u32, "an attribute that never ends"))?;
                 at += end + 2;
@@ -123,14 +123,14 @@ pub(super) fn tokens(text: &str) -> Result<Tokens, Diagnostic> {
     Ok((tokens, head, implicit))
 }
 
-/// The end of a compiler directive that changes no meaning; others are refused.
+/// Returns the end of a compiler directive that does not affect semantics; other directives are errors.
 fn directive(text: &str, at: usize, implicit: &mut bool) -> Result<usize, Diagnostic> {
     let rest = &text[at + 1..];
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
     let line = rest.find('\n').unwrap_or(rest.len());
     match &rest[..end] {
         "default_nettype" => {
-            // Where it says `none` once, no net of the file is without a declaration.
+            // One `default_nettype none` forbids implicit nets in the whole file.
             *implicit &= !rest[end..line].split_whitespace().any(|w| w == "none");
             Ok(at + 1 + line)
         }
@@ -140,12 +140,12 @@ fn directive(text: &str, at: usize, implicit: &mut bool) -> Result<usize, Diagno
     }
 }
 
-/// The number that a string is: eight bits for each character.
+/// Returns the value of a string as a number, with eight bits for each character, and its width.
 pub(super) fn parse_text(text: &str) -> Result<(BigUint, u32), String> {
     let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
     let inner = inner.ok_or("a string without end")?;
     if inner.is_empty() {
-        // A string without characters is one that is zero (IEEE 1364-2005, section 3.6).
+        // The empty string is one character with the value 0 (IEEE 1364-2005, section 3.6).
         return Ok((BigUint::ZERO, 8));
     }
     if inner.contains(['\\', '\n']) || !inner.is_ascii() {
@@ -182,8 +182,8 @@ fn number(bytes: &[u8], mut at: usize) -> usize {
     digits(spaces(at), |b| b.is_ascii_hexdigit() || matches!(b, b'x' | b'X' | b'z' | b'Z' | b'?'))
 }
 
-/// A literal: value, width (32 if none is given), sign, whether a size was given, and the bits that are `x`, `z` or
-/// `?`, of which those that are not `x` are told apart.
+/// Number literal: value, bits that are `x`, `z` or `?` (`unknown`), bits that are `z` or `?` (`open`), width (32
+/// without a size), sign, and `true` if a size was given.
 #[derive(Clone, Debug)]
 pub(super) struct Number {
     pub(super) value: BigUint,
@@ -194,7 +194,7 @@ pub(super) struct Number {
     pub(super) sized: bool,
 }
 
-/// Reads a number's text; a description of the fault otherwise.
+/// Parses a number literal; an error is a message.
 pub(super) fn parse_number(text: &str) -> Result<Number, String> {
     let clean: String = text.chars().filter(|c| *c != '_' && !c.is_whitespace()).collect();
     let Some((size, rest)) = clean.split_once('\'') else {
@@ -226,7 +226,7 @@ pub(super) fn parse_number(text: &str) -> Result<Number, String> {
         _ => return Err(format!("{text}: a base is one of b, o, d, h")),
     };
     let digits = letters.as_str();
-    // What does not fit the 32 bits of a number without size means another number to each tool.
+    // Tools disagree about unsized numbers of more than 32 bits.
     let fits = |value: &BigUint| match sized || value.bits() <= 32 {
         true => Ok(()),
         false => Err(format!("{text} does not fit the 32 bits of a number without size")),
@@ -254,7 +254,7 @@ pub(super) fn parse_number(text: &str) -> Result<Number, String> {
     let value: String = digits.chars().map(hex).collect();
     let top = char::from_digit(radix - 1, radix).unwrap_or('1');
     let parse = |s: &str| BigUint::parse_bytes(s.as_bytes(), radix).unwrap_or_default();
-    // A leading x or z extends to the whole size.
+    // A leading x or z is extended to the whole size.
     let given = digits.len() as u32 * bits_a_digit;
     let marked = |marks: &[char]| {
         let bits: String = digits.chars().map(|d| if marks.contains(&d) { top } else { '0' }).collect();

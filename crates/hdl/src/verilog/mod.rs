@@ -1,9 +1,10 @@
-//! A reader of synthesizable Verilog-2001, written against IEEE 1364-2001.
+//! Front end for synthesizable Verilog-2001, written against IEEE 1364-2001.
 //!
-//! [`read`] takes a file to [`Rtl`]: every operator with the widths, signs and precedence of the standard, selects,
-//! concatenations, functions, clocked and combinational processes, loops with constant bounds, parameters, generate
-//! blocks, hierarchy, and memories that an `initial` block fills with constants or from files. What is outside the
-//! subset is refused with its place; nothing is guessed. It shares no code with the writer of Verilog.
+//! [`read`] elaborates a file to [`Rtl`]. Operators have the widths, signs and precedence of the standard. The subset
+//! includes selects, concatenations, functions, clocked and combinational processes, loops with constant bounds,
+//! parameters, generate blocks, hierarchy, and memories that an `initial` block fills with constants or from files.
+//! Constructs outside of the subset are rejected with their position, never guessed. The front end shares no code with
+//! the Verilog code generator.
 
 mod ast;
 mod elab;
@@ -18,11 +19,11 @@ use ast::{Expr, File};
 use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 
-/// Reads a file. Without `top`, the top module is the one that no other instantiates.
+/// Reads a file. Without `top`, the top module is the one that no other module instantiates.
 ///
 /// # Errors
-/// `E0903` with line and column where `text` is not Verilog, or not in the subset; `E0904` for a signal that has no
-/// driver or several, or that depends on itself.
+/// `E0903` with line and column if `text` is not Verilog or outside of the subset; `E0904` for a signal without driver,
+/// with several drivers, or with a combinational loop.
 pub(crate) fn read(text: &str, top: Option<&str>, find: &FindData<'_>) -> Result<Rtl, Diagnostic> {
     let text = &*preprocess::preprocess(text)?;
     let file = parser::parse(text)?;
@@ -31,21 +32,21 @@ pub(crate) fn read(text: &str, top: Option<&str>, find: &FindData<'_>) -> Result
     Ok(rtl)
 }
 
-/// Names of the modules of a source, in order.
+/// Returns the names of the modules of a source, in order.
 ///
 /// # Errors
-/// `E0903` where `text` is not Verilog.
+/// `E0903` if `text` is not Verilog.
 pub(crate) fn modules(text: &str) -> Result<Vec<String>, Diagnostic> {
     let text = &*preprocess::preprocess(text)?;
     let file = parser::parse(text)?;
     Ok(file.modules.iter().map(|module| file.names[module.name as usize].clone()).collect())
 }
 
-/// Constant of Verilog text, as netlists have it in connections.
+/// Number literal of Verilog, as in connections of netlists.
 #[derive(Clone, Debug)]
 pub(super) struct Number {
     pub(super) value: BigUint,
-    /// Bits that are `x`, `z` or `?`.
+    /// Mask of the bits that are `x`, `z` or `?`.
     pub(super) unknown: BigUint,
     pub(super) width: u32,
     pub(super) signed: bool,
@@ -55,14 +56,14 @@ impl Number {
     /// Parses a number.
     ///
     /// # Errors
-    /// The description of the problem.
+    /// A message about the invalid number.
     pub(super) fn parse(text: &str) -> Result<Number, String> {
         let lexer::Number { value, unknown, width, signed, .. } = lexer::parse_number(text)?;
         Ok(Number { value, unknown, width, signed })
     }
 }
 
-/// Modules that are elaborated one by one, with parameters: a library of cells.
+/// Cell library, whose modules are elaborated one by one with parameters.
 pub(super) struct Library {
     text: String,
     file: File,
@@ -73,7 +74,7 @@ impl Library {
     /// Parses a library.
     ///
     /// # Errors
-    /// `E0903` where `text` is not Verilog.
+    /// `E0903` if `text` is not Verilog.
     pub(super) fn parse(text: &str) -> Result<Library, Diagnostic> {
         let text = preprocess::preprocess(text)?.into_owned();
         let file = parser::parse(&text)?;
@@ -82,22 +83,22 @@ impl Library {
         Ok(Library { text, file, modules })
     }
 
-    /// Returns `true` if there is a module of this name.
+    /// Returns `true` if the library has a module with this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.modules.contains_key(name)
     }
 
-    /// Names of the modules.
+    /// Returns the names of the modules.
     #[cfg(test)]
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.modules.keys().map(String::as_str)
     }
 
-    /// Elaborates a module with values of parameters, as Verilog text; those without a name are in the order of the
-    /// declarations.
+    /// Elaborates a module with parameter values as Verilog text. Values without a name are assigned in the order of
+    /// the declarations.
     ///
     /// # Errors
-    /// The message of the front end, with its place in the library, or `E0903` for a value that is no constant.
+    /// A message with a position in the library, or `E0903` for a value that is not constant.
     pub(super) fn elaborate(&mut self, name: &str, params: &[(Option<&str>, &str)]) -> Result<Rtl, Diagnostic> {
         let Some(&module) = self.modules.get(name) else {
             return Err(error(&self.text, 0, format!("no module is called {name}")));

@@ -1,4 +1,5 @@
-//! Verilog-2001 syntax: the synthesizable part. What is not in it is refused with its place.
+//! Parser for the synthesizable subset of Verilog-2001. Constructs outside of the subset are rejected with their
+//! position.
 
 mod declarations;
 mod expressions;
@@ -11,7 +12,7 @@ use crate::source::error;
 use alir_core::diag::Diagnostic;
 use rustc_hash::FxHashMap;
 
-/// Brackets, operators and statements may nest this deep; no file of a tool comes near.
+/// Maximum nesting depth of brackets, operators and statements, far above that of generated files.
 const MAX_DEPTH: u32 = 3000;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
@@ -22,7 +23,7 @@ struct Parser<'a> {
     at: usize,
     depth: u32,
     file: File,
-    /// Nesting of each expression in the arena.
+    /// Nesting depth of each expression in the arena.
     height: Vec<u32>,
     symbols: FxHashMap<&'a str, Sym>,
 }
@@ -137,7 +138,7 @@ impl<'a> Parser<'a> {
     }
 
     fn peek(&self) -> &'a str {
-        // Strings and numbers are never taken for punctuation: they start with a quote or digit.
+        // Strings and numbers are never punctuation, as they start with a quote or digit.
         self.text_of(self.token())
     }
 
@@ -178,7 +179,7 @@ impl<'a> Parser<'a> {
             return self.unexpected("a name");
         }
         let sym = self.intern(self.peek());
-        // Keywords were interned first; an escaped name may be spelt like one.
+        // Keywords were interned first. An escaped name may have the same spelling as a keyword.
         let escaped = self.text.as_bytes().get((self.offset() as usize).wrapping_sub(1)) == Some(&b'\\');
         if (sym as usize) < KEYWORDS.len() && !escaped {
             return self.unexpected("a name");

@@ -1,7 +1,7 @@
-//! Compiler directives: macros and conditional text (IEEE 1364-2001, section 19).
+//! Preprocessor: macros, conditional compilation and included files (IEEE 1364-2001, section 19).
 //!
-//! What comes out has the lines of what went in, so that messages name the right ones: macros expand within their line,
-//! and text that is left out leaves its line ends.
+//! The output keeps the lines of the source, so that line numbers in messages are correct: macros expand within their
+//! line, and skipped text leaves its line ends.
 
 use crate::source::{ReadFile, Segment, error};
 use alir_core::diag::Diagnostic;
@@ -11,34 +11,34 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Macros within macros, expansions in one file, and characters that come out.
+/// Maximum nesting depth of macros, number of expansions in a file, and number of characters of the output.
 const MAX_DEPTH: u32 = 64;
 const MAX_EXPANSIONS: u32 = 1_000_000;
 const MAX_TEXT: usize = 1 << 28;
 
 #[derive(Clone)]
 struct Macro {
-    /// Names of its arguments; nothing for a macro without brackets.
+    /// Names of the arguments; `None` for a macro without brackets.
     args: Option<Vec<String>>,
     body: String,
 }
 
-/// One `ifdef` that is open.
+/// One `ifdef` whose `endif` was not parsed yet.
 struct Branch {
     /// `true` if the lines of the current branch are kept.
     taken: bool,
-    /// `true` if some branch of it was taken already, or none can be because the surrounding lines are left out.
+    /// `true` if a branch was already taken, or if the surrounding lines are skipped.
     done: bool,
-    /// `true` if `else` was parsed.
+    /// `true` after `else`.
     last: bool,
     at: usize,
 }
 
-/// Files included within one another, and in one project.
+/// Maximum nesting depth of included files, and maximum number of inclusions in a project.
 const MAX_INCLUDE_DEPTH: u32 = 64;
 const MAX_INCLUDED: u32 = 100_000;
 
-/// Files that `include` reads, and the origin of each line of the result.
+/// Files that `include` reads, and the origin of each line of the output.
 pub(crate) struct Includes<'a> {
     read: &'a ReadFile<'a>,
     folders: &'a [PathBuf],
@@ -46,7 +46,7 @@ pub(crate) struct Includes<'a> {
     paths: Vec<PathBuf>,
     segments: Vec<Segment>,
     included: u32,
-    /// Bytes of the result whose lines are counted, and their line ends.
+    /// Number of bytes of the output whose line ends are counted, and the number of these line ends.
     counted: (usize, u64),
 }
 
@@ -55,7 +55,7 @@ impl<'a> Includes<'a> {
         Includes { read, folders, paths: sources, segments: Vec::new(), included: 0, counted: (0, 0) }
     }
 
-    /// Records that the next line of the result is a line of a file.
+    /// Records that the following line of the output is line `line` of a file.
     fn begin(&mut self, out: &str, file: usize, line: u64) {
         let (bytes, lines) = &mut self.counted;
         *lines += out.as_bytes()[*bytes..].iter().filter(|&&b| b == b'\n').count() as u64;
@@ -63,8 +63,8 @@ impl<'a> Includes<'a> {
         self.segments.push(Segment { first: *lines + 1, file, line });
     }
 
-    /// Text of an included file and its path: from the folder of the file that includes it, the folders of the options,
-    /// or the current folder.
+    /// Reads an included file and returns its path too. The folder of the including file is searched first, then the
+    /// folders of the options, then the current folder.
     fn open(&self, from: usize, name: &str) -> std::result::Result<(PathBuf, String), String> {
         let own = self.paths[from].parent().unwrap_or(Path::new(""));
         let folders = std::iter::once(own).chain(self.folders.iter().map(PathBuf::as_path)).chain([Path::new("")]);
@@ -84,13 +84,13 @@ struct Preprocessor<'a, 'b, 'c> {
     branches: Vec<Branch>,
     out: String,
     expansions: u32,
-    /// Files that may be included, the index of this one, and the files around it.
+    /// Included files; `None` if inclusion is not supported.
     includes: Option<&'b mut Includes<'c>>,
     file: usize,
     depth: u32,
 }
 
-/// Joins files, with the macros of one visible in those after it.
+/// Preprocesses files and joins them. Macros of a file are defined in the files after it.
 ///
 /// # Errors
 /// `E0903` with file, line and column.
@@ -126,15 +126,15 @@ pub(crate) fn preprocess_files(
     Ok((out, includes.segments, includes.paths))
 }
 
-/// Macros of every file: it is read as synthesis does.
+/// Returns the macros that are predefined in every file, as for synthesis.
 fn predefined() -> FxHashMap<String, Macro> {
     FxHashMap::from_iter([("SYNTHESIS".to_owned(), Macro { args: None, body: String::new() })])
 }
 
-/// Expands macros and leaves out text that is not for us.
+/// Preprocesses a single file: expands macros and removes skipped text.
 pub(crate) fn preprocess(text: &str) -> Result<Cow<'_, str>> {
     let ours = ["`define", "`undef", "`ifdef", "`ifndef", "`else", "`elsif", "`endif", "`include"];
-    // Directives that the lexer skips need no copy of the source.
+    // The lexer handles other directives, so the source is not copied.
     if !ours.iter().any(|d| text.contains(d)) {
         return Ok(Cow::Borrowed(text));
     }
@@ -157,7 +157,7 @@ pub(crate) fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$')
 }
 
-/// The end of a comment, string or escaped name that starts at `at`, if one does.
+/// Returns the end of a comment, string or escaped name that starts at `at`; `None` for other text.
 fn opaque(text: &str, at: usize) -> Option<usize> {
     let rest = &text.as_bytes()[at..];
     let end = match rest {
@@ -181,7 +181,7 @@ fn opaque(text: &str, at: usize) -> Option<usize> {
 }
 
 impl Preprocessor<'_, '_, '_> {
-    /// Refuses conditions that are open at the end of the file.
+    /// Returns an error if an `ifdef` is not closed at the end of the file.
     fn ended(&self) -> Result<()> {
         match self.branches.last() {
             Some(open) => self.fail(open.at, "an `ifdef without its `endif"),
@@ -189,9 +189,9 @@ impl Preprocessor<'_, '_, '_> {
         }
     }
 
-    /// Text of an included file, with its macros; the lines after it are again those of this file.
+    /// Preprocesses an included file with the current macros. Afterwards the output lines belong to this file again.
     fn include(&mut self, at: usize, after: usize) -> Result<usize> {
-        // An error ends the whole project: only a file that was included puts them back.
+        // `includes` is restored only on success, as an error ends the whole project.
         let Some(includes) = self.includes.take() else {
             return Err(error(self.text, at as u32, "`include is not supported")
                 .with_help("one file is read: put the text of the other in its place"));
@@ -269,7 +269,7 @@ impl Preprocessor<'_, '_, '_> {
         (&self.text[at..end], end)
     }
 
-    /// The name that follows on the same line.
+    /// Returns the name that follows on the same line, and its end.
     fn name_after(&self, at: usize) -> Result<(String, usize)> {
         let bytes = self.text.as_bytes();
         let start = (at..bytes.len()).find(|&i| !matches!(bytes[i], b' ' | b'\t')).unwrap_or(bytes.len());
@@ -280,7 +280,7 @@ impl Preprocessor<'_, '_, '_> {
         Ok((word.to_owned(), end))
     }
 
-    /// Text as it is; line ends only, where it is left out.
+    /// Copies text to the output; of skipped text only the line ends.
     fn copy(&mut self, from: usize, to: usize) {
         let text = &self.text[from..to];
         if self.taken() {
@@ -345,7 +345,7 @@ impl Preprocessor<'_, '_, '_> {
                 None => self.fail(at, "this directive has no `ifdef before it"),
             },
             _ if !self.taken() => {
-                // What is left out may be anything.
+                // Any directive is valid in skipped text.
                 Ok(after.max(at + 1))
             }
             "define" => self.define(after),
@@ -355,7 +355,7 @@ impl Preprocessor<'_, '_, '_> {
                 Ok(end)
             }
             "include" => self.include(at, after),
-            // Those of the lexer.
+            // Directives for the lexer.
             "default_nettype" | "timescale" | "resetall" | "celldefine" | "endcelldefine" => {
                 self.copy(at, after);
                 Ok(after)
@@ -366,14 +366,15 @@ impl Preprocessor<'_, '_, '_> {
                 if self.out.len() > MAX_TEXT {
                     return self.fail(at, "macros that expand to more than 2^28 characters");
                 }
-                // Line ends between its arguments.
+                // Keep the line ends between the arguments of the macro.
                 self.out.extend(self.text[at..end].chars().filter(|&c| c == '\n'));
                 Ok(end)
             }
         }
     }
 
-    /// `define NAME body`, `define NAME(a, b) body`, over several lines where they end with a backslash.
+    /// Defines a macro: `define NAME body` or `define NAME(a, b) body`. A backslash at the end of a line continues the
+    /// definition.
     fn define(&mut self, at: usize) -> Result<usize> {
         let start = at;
         let (name, mut at) = self.name_after(at)?;
@@ -398,7 +399,7 @@ impl Preprocessor<'_, '_, '_> {
                 Some(b'\\') if bytes[at + 1..].starts_with(b"\r\n") => at += 3,
                 Some(b'/') if bytes.get(at + 1) == Some(&b'/') => {
                     let end = opaque(self.text, at).unwrap_or(bytes.len());
-                    // A comment does not hide the backslash that goes on with the next line.
+                    // A backslash at the end of a comment also continues the definition.
                     at = if bytes[..end].ends_with(b"\\") { end - 1 } else { end };
                 }
                 Some(_) => {
@@ -421,8 +422,8 @@ impl Preprocessor<'_, '_, '_> {
         Ok(at)
     }
 
-    /// A macro's use at `at` of `text`, which is the file or what another macro expanded to: what it stands for, and
-    /// its end.
+    /// Expands the use of a macro at `at`; `text` is the file or the body of another macro. Returns the expansion and
+    /// the end of the use.
     fn expand(&mut self, text: &str, at: usize, depth: u32, from: usize) -> Result<(String, usize)> {
         self.expansions += 1;
         if depth > MAX_DEPTH || self.expansions > MAX_EXPANSIONS {
@@ -467,7 +468,7 @@ impl Preprocessor<'_, '_, '_> {
             }
             body = substituted(&body, names, &values);
         }
-        // Macros in what it stands for.
+        // Expand macros in the body.
         let mut out = String::new();
         let mut i = 0;
         while i < body.len() {
@@ -493,7 +494,7 @@ impl Preprocessor<'_, '_, '_> {
     }
 }
 
-/// A macro's body with its arguments in place.
+/// Replaces the arguments in the body of a macro with their values.
 fn substituted(body: &str, names: &[String], values: &[String]) -> String {
     let bytes = body.as_bytes();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Types, overloading and elaboration of VHDL.
+//! Elaboration of VHDL: types, overload resolution, hierarchy, and processes.
 
 mod assigned;
 mod design;
@@ -31,7 +31,7 @@ type Result<T> = std::result::Result<T, Diagnostic>;
 const MAX_ITERATIONS: u32 = 2_000_000;
 const MAX_CALLS: u32 = 64;
 const MAX_ALIASES: u32 = 1000;
-/// Turns of a loop that may be run or not.
+/// Maximum number of exits of a loop under conditions that are not constant.
 const MAX_OPEN_TURNS: usize = 1024;
 
 /// Bounds of a vector or array; `down` for `downto`.
@@ -52,7 +52,8 @@ impl Bounds {
         (n + 1).max(0) as u32
     }
 
-    /// Distance of an index from the right end, which is the low bit.
+    /// Returns the distance of an index from the right end, which is the least significant bit; `None` outside of the
+    /// bounds.
     fn offset(self, i: i64) -> Option<u32> {
         let d = if self.down { i - self.right } else { self.right - i };
         (0..i64::from(self.len())).contains(&d).then_some(d as u32)
@@ -72,7 +73,7 @@ enum Type {
     Vector(Vector, u32),
     Integer,
     Boolean,
-    /// Constants only, as are strings and lines of files.
+    /// Real number, which exists in constants only, like `Text` and `Line`.
     Real,
     Text,
     Line,
@@ -81,7 +82,7 @@ enum Type {
     Record(Arc<Record>),
 }
 
-/// A value: one node, or a compile-time integer or array.
+/// Value: an expression, or a compile-time constant.
 #[derive(Clone, Debug)]
 enum Data {
     Node(NodeId),
@@ -99,7 +100,7 @@ enum Data {
 struct Value {
     ty: Type,
     data: Data,
-    /// For a named vector: how its bits are counted.
+    /// Bounds of a named vector, which determine the indices of its bits.
     bounds: Option<Bounds>,
 }
 
@@ -122,9 +123,9 @@ enum Named<'a> {
     /// Procedures of one name, each with the scope of its declaration.
     Procedures(Vec<(usize, &'a Procedure)>),
     Component(&'a Entity),
-    /// A file, by its number.
+    /// Index of a file.
     File(usize),
-    /// Literals of one name, of several enumerations.
+    /// Enumeration literals of one name, each with its enumeration and position.
     Literals(Vec<(Type, u32)>),
     Alias {
         of: &'a Expr,
@@ -133,18 +134,18 @@ enum Named<'a> {
     },
 }
 
-/// A type mark: constrained or not.
+/// Type mark: constrained or unconstrained.
 #[derive(Clone, Debug)]
 enum TypeOf {
     Whole(Type, Option<Bounds>),
     Unconstrained(Vector),
-    /// An array of any range: element and its bounds.
+    /// Unconstrained array: type of its elements, and their bounds.
     Open(Type, Option<Bounds>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Slot {
-    /// Set where a loop or procedure was left; a missing flag is not set. The first in order.
+    /// Flag that is set after a loop or procedure was exited; a missing flag is not set. Flags are ordered first.
     Flag(u32),
     Variable(u32),
     Signal(SignalId),
@@ -164,7 +165,7 @@ enum StoredValue {
 struct Scope<'a> {
     names: FxHashMap<String, Named<'a>>,
     parent: Option<usize>,
-    /// Packages that are visible, as a whole or one name of each.
+    /// Visible packages, each completely or with one name.
     uses: Vec<(usize, Option<String>)>,
     path: String,
 }
@@ -176,25 +177,26 @@ struct Elab<'a> {
     rtl: Rtl,
     scopes: Vec<Scope<'a>>,
     variables: u32,
-    /// Aliases that are being followed.
+    /// Number of aliases that are being resolved.
     aliases: u32,
     iterations: u32,
     calls: u32,
-    /// Files that were declared, and bytes read from all.
+    /// Declared files, and the number of bytes read from all of them.
     files: Vec<simulated::OpenFile>,
     read_bytes: usize,
-    /// Initial values and constants that are being evaluated.
+    /// Nesting depth of the initial values and constants that are being evaluated.
     initial: u32,
     instances: u32,
     unassigned: Unassigned,
-    /// Bounds of what the next expression is for, which its aggregate counts by.
+    /// Bounds of the target of the next expression, which determine the indices of an aggregate.
     context: Option<Bounds>,
-    /// Signals that the present process or statement read, and where.
+    /// Signals that the current process or statement reads, with the byte offsets of the reads.
     reads: Vec<(SignalId, u32)>,
     package_scopes: FxHashMap<String, usize>,
-    /// Ranges of variables that are integers.
+    /// Ranges of integer variables.
     ranges: FxHashMap<u32, Option<Bounds>>,
-    /// Variables of processes, which keep their values: name, type, first value, and the register if one is needed.
+    /// Variables of processes, which keep their values between activations: name, type, initial value, and the register
+    /// if one is needed.
     kept: FxHashMap<u32, Kept>,
 }
 
@@ -206,19 +208,18 @@ struct Kept {
     register: Option<SignalId>,
 }
 
-/// A process or function body being executed.
+/// Process or function body that is being executed.
 struct Run<'a> {
     state: State,
     scope: usize,
     clocked: bool,
-    /// Variables that are set once the statements that follow are left out: by `next`, by `exit` of a loop, by `return`
-    /// of a procedure.
+    /// Flags whose set state skips the following statements: `next`, `exit` of a loop, `return` of a procedure.
     leaving: Vec<u32>,
-    /// Loops around: label, and the variables for `exit` and for `next`.
+    /// Enclosing loops: label, and the flags for `exit` and `next`.
     loops: Vec<(&'a str, u32, u32)>,
-    /// In a procedure: the variable for `return`.
+    /// Flag for `return`, within a procedure.
     returned: Option<u32>,
-    /// In a function: the result so far, with the condition under which nothing was returned yet.
+    /// Within a function: type, bounds and value of the result so far, and the condition that nothing was returned yet.
     result: Option<(Type, Option<Bounds>, Option<NodeId>, NodeId)>,
 }
 
@@ -379,7 +380,7 @@ impl<'a> Elab<'a> {
         assigned::aliases(&architecture.decls, &mut assigned);
         for d in &architecture.decls {
             match d {
-                // An array that nothing assigns is a table.
+                // An array signal with an initial value that nothing assigns is a table.
                 Decl::Object(o @ Object { class: Class::Signal, value: Some(value), .. })
                     if !assigned.contains(o.name.as_str()) =>
                 {
@@ -404,7 +405,7 @@ impl<'a> Elab<'a> {
         };
         let width = self.small_enough(&ty, bounds, o.at)?;
         let path = &self.scopes[scope].path;
-        // The name as it is written, for people and for matching.
+        // The name in its original spelling, for messages and for matching.
         let shown = self.text.get(o.at as usize..o.at as usize + o.name.len()).unwrap_or(&o.name).to_owned();
         let name = if path.is_empty() { shown } else { format!("{path}.{shown}") };
         let id = self.rtl.add_signal(name, width, o.at);
@@ -475,7 +476,7 @@ impl<'a> Elab<'a> {
             "real" => return Ok(TypeOf::Whole(Type::Real, None)),
             "string" => return Ok(TypeOf::Whole(Type::Text, None)),
             "line" => return Ok(TypeOf::Whole(Type::Line, None)),
-            // Bits are 0 and 1 here.
+            // `bit` is not distinguished from `std_logic`.
             "std_logic_vector" | "std_ulogic_vector" | "bit_vector" => Vector::Logic,
             "unsigned" | "u_unsigned" => Vector::Unsigned,
             "signed" | "u_signed" => Vector::Signed,
@@ -548,7 +549,7 @@ impl<'a> Elab<'a> {
                 }
                 self.range_attribute(run, base, Some(value))
             }
-            // A subtype of the integers stands for its range.
+            // The range of a subtype of the integers.
             Kind::Name(n) => match self.find(run.scope, n) {
                 Some(Named::Type(TypeOf::Whole(Type::Integer, Some(b)))) => Ok(*b),
                 _ => self.fail(range.at, "a range is expected here"),
@@ -568,7 +569,8 @@ impl<'a> Elab<'a> {
         Ok(if name == "range" { b } else { Bounds { left: b.right, right: b.left, down: !b.down } })
     }
 
-    /// The bounds of what has a range, along one of its dimensions (the first, if none is named).
+    /// Returns the bounds of an object or type along a dimension (default: the first); `None` if it has no known
+    /// bounds.
     fn bounds_along(
         &mut self,
         run: &mut Run<'a>,
@@ -603,7 +605,7 @@ impl<'a> Elab<'a> {
             TypeOf::Whole(t, _) => Expect::Exactly(t.clone()),
             TypeOf::Unconstrained(v) => Expect::Vector(*v),
             TypeOf::Open(element, inner) => {
-                // Positions, counted from 0.
+                // Elements of an unconstrained array are indexed from 0.
                 let Kind::Aggregate(args) = &e.kind else { return self.fail(e.at, "an array of no known range") };
                 let right = args.len() as i64 - 1;
                 let bounds = Bounds { left: 0, right, down: false };
@@ -621,7 +623,7 @@ impl<'a> Elab<'a> {
         if let (Type::Array(a), Data::Node(node)) = (&v.ty, &v.data)
             && let Some(all) = self.rtl.as_const(*node).cloned()
         {
-            // What a function has computed is a table, too.
+            // A constant array that a function computed is a table too.
             let width = u64::from(storage(&a.element, a.inner));
             let mask = (BigUint::from(1u32) << width) - 1u32;
             let entries = (0..u64::from(a.bounds.len())).map(|i| (&all >> (i * width)) & &mask).collect();
@@ -655,52 +657,52 @@ impl<'a> Elab<'a> {
     }
 }
 
-/// Type that the context expects: exactly this type, or a vector of this kind and any length.
+/// Type that the context expects: exactly this type, or a vector of this kind with any length.
 #[derive(Clone, Debug)]
 enum Expect {
     Exactly(Type),
     Vector(Vector),
 }
 
-/// A step to an element at a computed index.
+/// Selection of an array element by a computed index.
 #[derive(Clone)]
 struct Step {
-    /// Where the array begins, were all indices before the lowest ones.
+    /// Lowest bit of the array if all previous computed indices were the lowest ones.
     lo: u32,
-    /// Distance from the lowest index.
+    /// Index minus the lowest index.
     addr: NodeId,
     count: u32,
     stride: u32,
-    /// `true` if the lowest index is at the high end.
+    /// `true` if the element with the lowest index is in the high bits.
     flip: bool,
 }
 
 struct Place {
     slot: Slot,
-    /// Lowest bit, were all computed indices the lowest ones.
+    /// Lowest bit if all computed indices were the lowest ones.
     lo: u32,
-    /// Width of all that the slot keeps.
+    /// Width of the whole slot.
     whole: u32,
-    /// Computed indices on the way.
+    /// Selections by computed indices, the outermost first.
     steps: Vec<Step>,
     ty: Type,
     bounds: Option<Bounds>,
 }
 
 impl Place {
-    /// A part at a constant place.
+    /// Returns the part at a constant bit position within this place.
     fn part(self, lo: u32, ty: Type, bounds: Option<Bounds>) -> Place {
         Place { lo: self.lo + lo, ty, bounds, ..self }
     }
 
-    /// An element at a computed index.
+    /// Returns the element that `step` selects.
     fn step(mut self, step: Step, ty: Type, bounds: Option<Bounds>) -> Place {
         self.steps.push(step);
         Place { ty, bounds, ..self }
     }
 }
 
-/// Item with a type and an order of its bits.
+/// Item with a type and bounds.
 trait Typed {
     fn typed(&self) -> (Type, Option<Bounds>);
 }
@@ -717,8 +719,8 @@ impl Typed for Value {
     }
 }
 
-/// Returns `true` if values of one type are values of the other: arrays with as many elements, counted in one
-/// direction, are.
+/// Returns `true` if a value of one type can be used as a value of the other. Arrays must have equal elements, the same
+/// length and the same direction.
 fn alike(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Array(a), Type::Array(b)) => {
@@ -729,12 +731,12 @@ fn alike(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Returns `true` if bounds are indices of bits, rather than the range of an integer.
+/// Returns `true` unless the expected type is an integer, whose bounds are a range of values and not indices of bits.
 fn expected_vector(expected: &Expect) -> bool {
     !matches!(expected, Expect::Exactly(Type::Integer))
 }
 
-/// The bits that a number needs: as a natural number, or with a sign.
+/// Returns the number of bits of a number, as a natural number or with a sign bit.
 fn integer_bits(i: i64, kind: Vector) -> u32 {
     match kind {
         Vector::Signed => 65 - (i ^ (i >> 63)).leading_zeros(),

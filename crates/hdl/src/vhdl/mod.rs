@@ -1,10 +1,10 @@
-//! A reader of synthesizable VHDL (1993 and 2008) with `ieee.numeric_std`, written against IEEE 1076 and 1076.3.
+//! Front end for synthesizable VHDL (1993 and 2008) with `ieee.numeric_std`, written against IEEE 1076 and 1076.3.
 //!
-//! Parsing and elaboration go together: an expression is parsed into a small tree, then typed from its context, as
-//! overloading wants it: strings and aggregates take their type from the target or from the other operand. Types are
-//! `std_logic`, vectors, `boolean`, integers, enumerations, records and arrays of these. Packages of the file, entities
-//! with generics, instances, functions, procedures and operators, concurrent and selected assignments, processes, loops
-//! and generate statements are in the subset (docs/readers.md); anything else is refused with its place.
+//! Expressions are parsed to a tree without types. Elaboration resolves types and overloading from the context: strings
+//! and aggregates get the type of the target or of the other operand. Types are `std_logic`, vectors, `boolean`,
+//! integers, enumerations, and records and arrays of these. The subset (docs/readers.md) includes packages of the file,
+//! entities with generics, instances, functions, procedures, operators, concurrent and selected assignments, processes,
+//! loops and generate statements. Constructs outside of the subset are rejected with their position.
 
 mod elab;
 mod syntax;
@@ -12,11 +12,11 @@ mod syntax;
 use super::{FindData, Rtl};
 use alir_core::diag::Diagnostic;
 
-/// Reads a file. Without `top`, the top entity is the one that no other instantiates.
+/// Reads a file. Without `top`, the top entity is the one that no other entity instantiates.
 ///
 /// # Errors
-/// `E0903` with line and column where `text` is not VHDL, or not in the subset; `E0904` for a signal that has no driver
-/// or several, or that depends on itself.
+/// `E0903` with line and column if `text` is not VHDL or outside of the subset; `E0904` for a signal without driver,
+/// with several drivers, or with a combinational loop.
 pub(crate) fn read(text: &str, top: Option<&str>, find: &FindData<'_>) -> Result<Rtl, Diagnostic> {
     let file = syntax::parse(text)?;
     let mut rtl = elab::elaborate(text, &file, top, find)?;
@@ -24,10 +24,10 @@ pub(crate) fn read(text: &str, top: Option<&str>, find: &FindData<'_>) -> Result
     Ok(rtl)
 }
 
-/// Names of the entities of a source, in order.
+/// Returns the names of the entities of a source, in order.
 ///
 /// # Errors
-/// `E0903` where `text` is not VHDL.
+/// `E0903` if `text` is not VHDL.
 pub(crate) fn entities(text: &str) -> Result<Vec<String>, Diagnostic> {
     Ok(syntax::parse(text)?.entities.into_iter().map(|entity| entity.shown).collect())
 }

@@ -1,4 +1,4 @@
-//! VHDL's parser: its core, expressions and declarations.
+//! VHDL parser: expressions and declarations.
 
 mod ast;
 mod lexer;
@@ -15,7 +15,7 @@ use lexer::{KEYWORDS, Token, tokens};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Nesting of expressions and statements.
+/// Maximum nesting depth of expressions and statements.
 const MAX_DEPTH: u32 = 3000;
 
 struct Parser<'a> {
@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str) -> Result<File> {
     let (tokens, head) = tokens(text)?;
     let mut p = Parser { text, tokens, at: 0, depth: 0 };
     let mut file = File { head, ..File::default() };
-    // A context clause is for the unit that follows it.
+    // A context clause applies to the following unit.
     let mut uses = Vec::new();
     loop {
         match p.peek() {
@@ -108,7 +108,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A library clause.
+    /// Parses a library clause.
     fn library(&mut self, libraries: &mut Vec<String>) -> Result<()> {
         self.expect("library")?;
         loop {
@@ -122,7 +122,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A use clause: other packages than these declare operators of other meaning.
+    /// Parses a use clause. Unknown packages of `ieee` are errors, as they may declare operators with other semantics.
     fn context(&mut self, uses: &mut Vec<Use>) -> Result<()> {
         self.expect("use")?;
         loop {
@@ -139,7 +139,7 @@ impl Parser<'_> {
                     )
                 }
                 ["std", ..] => true,
-                // Units of all libraries of the user are in the files.
+                // All units of user libraries are in the files.
                 [library, package, name] if *library != "ieee" => {
                     let name = Some((*name).to_owned()).filter(|n| n != "all");
                     uses.push(Use { package: (*package).to_owned(), name, at });
@@ -195,7 +195,7 @@ impl Parser<'_> {
             return self.factor();
         }
         let at = self.offset();
-        // The sign precedes the first term of a sum.
+        // A sign applies to the first term of a sum.
         let sign = if level == 3 { ["+", "-"].into_iter().find(|s| self.accept(s)) } else { None };
         let mut left = self.binary(level + 1)?;
         if let Some(sign) = sign {
@@ -204,7 +204,7 @@ impl Parser<'_> {
         let mut links = 0;
         let mut last: Option<&str> = None;
         while let Some(op) = LEVELS[level].iter().copied().find(|op| self.is(op)) {
-            // Different logical operators need brackets, and relations do not chain.
+            // Different logical operators need brackets, and relational operators cannot be chained.
             if (level == 0 && last.is_some_and(|l| l != op || matches!(op, "nand" | "nor")))
                 || ((level == 1 || level == 2) && last.is_some())
             {
@@ -230,7 +230,7 @@ impl Parser<'_> {
                 return Ok(Expr { at, kind: Kind::Unary(op, Box::new(x)) });
             }
         }
-        // Reductions of VHDL-2008.
+        // Reduction operators of VHDL-2008.
         for op in ["and", "or", "xor", "nand", "nor", "xnor"] {
             if self.accept(op) {
                 let x = self.nested(Self::primary)?;
@@ -330,7 +330,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// After an opening bracket: arguments, choices and ranges up to the closing one.
+    /// Parses arguments, choices and ranges up to the closing bracket; the opening one is already parsed.
     fn args(&mut self) -> Result<Vec<Arg>> {
         self.nested(|p| {
             let mut all = Vec::new();
@@ -383,7 +383,7 @@ impl Parser<'_> {
         Ok(TypeName { name, package, range, at })
     }
 
-    /// `a, b : in unsigned(7 downto 0) := x` for ports, generics and parameters.
+    /// Parses `a, b : in unsigned(7 downto 0) := x` of ports, generics or parameters.
     fn interface(&mut self, class: Class, out: &mut Vec<Object>) -> Result<()> {
         let signal = self.accept("signal");
         let variable = !signal && !self.accept("constant") && self.accept("variable");
@@ -419,7 +419,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `package p is ... end package`, and its body.
+    /// Parses `package p is ... end package`, or a package body.
     fn package(&mut self, uses: Vec<Use>) -> Result<Package> {
         let at = self.offset();
         self.expect("package")?;
@@ -447,7 +447,7 @@ impl Parser<'_> {
         Ok(Entity { name, shown, generics, ports, decls, uses, at })
     }
 
-    /// Generics and ports of an entity or component.
+    /// Parses generics and ports of an entity or component.
     fn header(&mut self) -> Result<(Vec<Object>, Vec<Object>)> {
         let (mut generics, mut ports) = (Vec::new(), Vec::new());
         if self.accept("generic") {
@@ -565,7 +565,7 @@ impl Parser<'_> {
             let mut objects = Vec::new();
             self.interface(class, &mut objects)?;
             self.expect(";")?;
-            // Without a mode these are no parameters.
+            // Objects of a declarative part have no mode, so their class is set here.
             out.extend(objects.into_iter().map(|o| Decl::Object(Object { class, ..o })));
         }
     }
@@ -587,7 +587,7 @@ impl Parser<'_> {
             }
         }
         if self.accept("is") {
-            // The mode of VHDL-87.
+            // File mode of VHDL-87.
             self.accept("in");
             path = Some(self.expr()?);
         }
@@ -634,7 +634,7 @@ impl Parser<'_> {
         self.expect("array")?;
         self.expect("(")?;
         let range = self.range_or_expr()?;
-        // `natural range <>`, or a range of an index type.
+        // Index range: `natural range <>`, or the range of an index type.
         let range = if self.accept("range") {
             if self.accept("<>") { None } else { Some(self.range_or_expr()?) }
         } else {
@@ -667,7 +667,7 @@ impl Parser<'_> {
         self.expect("return")?;
         let result = self.type_name()?;
         if self.accept(";") {
-            // A declaration; the body comes later.
+            // Declaration without body; the body follows later.
             return Ok(None);
         }
         let (decls, body) = self.subprogram_body()?;

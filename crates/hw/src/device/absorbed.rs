@@ -1,27 +1,27 @@
 //! Registers inside DSP blocks.
 //!
-//! A DSP has registers after its product and before each factor; synthesis moves those of the netlist there. A layer
-//! after the product is absorbed where one DSP computes it and only registers read what it has stored so far; a layer
-//! before a factor where registers hold all of the factor. What a factor's register holds may be needed elsewhere too:
-//! then there is a second copy in the fabric, and nothing is saved. A block's registers have an enable and a
-//! synchronous reset to zero (AMD UG579, UG479; Lattice FPGA-TN-02205), so those with another reset or a first value
-//! stay outside.
+//! A DSP has registers before each factor and after the product; synthesis moves registers of the netlist into the DSP.
+//! A layer of registers after a product is absorbed if a single DSP computes the product and only registers read the
+//! bits of the previous layer. A layer before a factor is absorbed if registers drive all bits of the factor. If a
+//! register before a factor also has readers outside the DSP, synthesis keeps a second copy in the fabric, so that no
+//! register is saved. Registers of a DSP have an enable and a synchronous reset to zero (AMD UG579, UG479; Lattice
+//! FPGA-TN-02205), so registers with an asynchronous reset or a power-on value stay outside.
 
 use crate::netlist::{BlockRegisters, Cell, Netlist, Piece, Wiring};
 
-/// No bit.
+/// Marker for a missing bit.
 const NONE: u32 = u32::MAX;
 
-/// The numbered bits of a netlist, with aliases resolved.
+/// The bits of all nets of a netlist by index, with aliases resolved.
 struct Bits<'a> {
     netlist: &'a Netlist,
-    /// Number of each net's first bit.
+    /// Index of each net's first bit.
     first: Vec<u32>,
-    /// Bit that each bit is a copy of in the same stage.
+    /// Bit of which each bit is an alias; the bit itself if it is no alias.
     source: Vec<u32>,
     /// Bit that each register bit stores, for registers that a DSP can absorb.
     held: Vec<u32>,
-    /// `true` for each bit that has readers other than such registers and the factors of DSPs.
+    /// `true` for each bit with a reader other than such registers and the factors of DSPs.
     elsewhere: Vec<bool>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Bits<'a> {
         for (index, net) in netlist.nets().iter().enumerate() {
             let from = all.first[index] as usize;
             match net.cell {
-                // An alias is made of nets that are no aliases.
+                // An alias reads only nets that are not aliases themselves.
                 Cell::Alias { x } => {
                     let behind = all.wired(x);
                     all.source[from..from + behind.len()].copy_from_slice(&behind);
@@ -61,7 +61,7 @@ impl<'a> Bits<'a> {
         all
     }
 
-    /// The bits of an operand, low bits first; [`NONE`] for constants.
+    /// Returns the bits of an operand, low bits first; [`NONE`] for constants.
     fn wired(&self, wiring: Wiring) -> Vec<u32> {
         let mut bits = Vec::with_capacity(wiring.width() as usize);
         for &piece in self.netlist.pieces(wiring) {
@@ -148,7 +148,8 @@ pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
             layer.iter().for_each(|&register| inside[register as usize] = true);
         }
     }
-    // Before factors: how many layers more each of those that read a bit's register takes, at least.
+    // Registers before factors: for each register bit the smallest number of further layers that the DSPs reading it
+    // absorb.
     let mut further = vec![u32::MAX; bits.held.len()];
     let mut unheld = vec![false; bits.held.len()];
     for mut layer in factors {
@@ -169,7 +170,7 @@ pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
             }
         }
     }
-    // The readers of a register come after it, so that their state is known first.
+    // Readers of a register have higher indices, so a descending order visits readers first.
     let mut outside = vec![true; bits.held.len()];
     for bit in (0..bits.held.len()).rev().filter(|&bit| bits.held[bit] != NONE) {
         let is_taken = further[bit] != u32::MAX && !unheld[bit] && !bits.elsewhere[bit];

@@ -1,4 +1,4 @@
-//! Measured delays of AMD's slices and wires, in picoseconds: the arcs from which [`super::timing`] adds up a path.
+//! Measured delays of AMD's slices and wires in picoseconds. [`super::timing`] adds up these timing arcs along a path.
 //!
 //! UltraScale+: the timing files of RapidWright (repository Xilinx/RapidWright,
 //! `timing/ultrascaleplus/intrasite_delay_terms.txt` v0.5 and `intersite_delay_terms.txt` v0.4, Apache-2.0); the method
@@ -9,36 +9,37 @@
 //! `DSP_L.sdf`, `BRAM_L.sdf`, `tile_type_CLBLL_L.json`, `tile_type_INT_L.json`: the slow corner's maximum, which agrees
 //! with AMD's data sheet DS181 for speed grade -1.
 //!
-//! The length of a wire before placement is not measured: see [`Wires`].
+//! The length of a wire before placement is an estimate, not a measurement: see [`Wires`].
 
-/// Delays of one family. Everything is in picoseconds.
+/// Delays of one device family, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arcs {
-    /// Clock to output of a flip-flop.
+    /// Clock-to-output delay of a flip-flop.
     pub clock_to_output: u16,
-    /// Setup time of a flip-flop driven by a table of its own slice.
+    /// Setup time of a flip-flop driven by a LUT of its own slice.
     pub setup_behind_table: u16,
     /// Setup time of a flip-flop driven by the slice's wide multiplexer.
     pub setup_behind_multiplexer: u16,
     /// Setup time of a flip-flop driven by a sum bit of the slice's carry chain.
     pub setup_behind_carry: u16,
-    /// Setup time of a flip-flop driven by a wire from elsewhere.
+    /// Setup time of a flip-flop driven by a wire from outside the slice.
     pub setup_behind_wire: u16,
-    /// From the slice's pin to the output of a six-input table, the fastest input first: pin and table together.
+    /// Delay from the slice's pin to the output of a six-input LUT, for each input, the fastest first; pin and LUT
+    /// together.
     pub table: [u16; 6],
-    /// From a table into a wide multiplexer's data input.
+    /// Delay from a LUT to a data input of a wide multiplexer.
     pub into_multiplexer: u16,
-    /// From data and from select to the output of the multiplexer of two tables (F7), and of four (F8).
+    /// Delays from data and from select to the output of the multiplexer of two LUTs (F7), and of four (F8).
     pub multiplexers: [Multiplexer; 2],
-    /// From the slice's pin to a wide multiplexer's select.
+    /// Delay from the slice's pin to the select input of a wide multiplexer.
     pub select_pin: u16,
-    /// From a wide multiplexer to the slice's pin.
+    /// Delay from a wide multiplexer to the slice's pin.
     pub multiplexer_to_pin: u16,
-    /// The carry chain.
+    /// Delays of a carry cell.
     pub carry: Carry,
-    /// A DSP without registers, from factor to product.
+    /// Delay of a DSP without registers, from factor to product.
     pub multiplier: u16,
-    /// Clock to output of a BRAM without an output register.
+    /// Clock-to-output delay of a BRAM without an output register.
     pub memory_to_output: u16,
     /// Setup time of a BRAM's address.
     pub memory_setup: u16,
@@ -47,19 +48,20 @@ pub struct Arcs {
 }
 
 impl Arcs {
-    /// The least that a flip-flop needs before the clock edge.
+    /// Returns the smallest setup time of a flip-flop, in picoseconds.
     pub(super) fn least_setup(&self) -> u16 {
         let behind = [self.setup_behind_table, self.setup_behind_multiplexer, self.setup_behind_carry];
         behind.into_iter().fold(self.setup_behind_wire, u16::min)
     }
 
-    /// Returns the delay from each of `inputs` inputs of a table, the latest input first, to its output, in
-    /// nanoseconds. If one table has fewer inputs, several tables feed the slice's multiplexers, where the latest
-    /// inputs select.
+    /// Returns the delay in nanoseconds from each of `inputs` inputs of a function to its output, for the latest input
+    /// first. If the function has more inputs than one LUT, several LUTs drive the slice's multiplexers, and the latest
+    /// inputs are the selects.
     pub(super) fn table_times(&self, inputs: usize) -> Vec<f64> {
         let ns = |picoseconds: u16| f64::from(picoseconds) / 1000.0;
         let wide = inputs.saturating_sub(self.table.len()).min(2);
-        // Data passes all multiplexers from the first, a select from its own on.
+        // A data input passes through all multiplexers from `from` on; a select passes through its own multiplexer and
+        // all later ones.
         let behind =
             |from: usize| self.multiplexers[from..wide.max(from)].iter().map(|each| ns(each.data)).sum::<f64>();
         let time = |place: usize| {
@@ -78,67 +80,68 @@ impl Arcs {
 /// A multiplexer of the slice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Multiplexer {
-    /// From a data input to the output.
+    /// Delay from a data input to the output.
     pub data: u16,
-    /// From the select to the output.
+    /// Delay from the select to the output.
     pub select: u16,
 }
 
-/// A cell of a carry chain. `S` selects between the carry from below and the direct input `DI`, and makes the sum bit.
+/// A cell of a carry chain. `S` selects between the carry from below and the direct input `DI`, and is also an operand
+/// of the sum bit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Carry {
-    /// Bits of a cell; rows and columns beyond it are not read.
+    /// Number of bits of a cell; rows and columns beyond it are not read.
     pub bits: usize,
-    /// From a table to `S`.
+    /// Delay from a LUT to `S`.
     pub from_table: u16,
-    /// From the slice's pin to `DI`.
+    /// Delay from the slice's pin to `DI`.
     pub from_pin: u16,
-    /// From `S` of a bit (row) to the sum of a bit (column).
+    /// Delay from `S` of a bit (row) to the sum of a bit (column).
     pub select_to_sum: [[u16; 8]; 8],
-    /// From `S` of a bit to the carry out of the cell.
+    /// Delay from `S` of a bit to the carry out of the cell.
     pub select_to_out: [u16; 8],
-    /// From `DI` of a bit (row) to the sum of a bit (column).
+    /// Delay from `DI` of a bit (row) to the sum of a bit (column).
     pub direct_to_sum: [[u16; 8]; 8],
-    /// From `DI` of a bit to the carry out of the cell.
+    /// Delay from `DI` of a bit to the carry out of the cell.
     pub direct_to_out: [u16; 8],
-    /// From the carry into the cell to the sum of a bit.
+    /// Delay from the carry into the cell to the sum of a bit.
     pub in_to_sum: [u16; 8],
-    /// From the carry into the cell to the carry out of it.
+    /// Delay from the carry into the cell to the carry out of the cell.
     pub in_to_out: u16,
-    /// From a cell's carry out to the next one's carry in.
+    /// Delay from the carry out of a cell to the carry in of the next cell.
     pub between: u16,
-    /// From a sum bit to the slice's pin.
+    /// Delay from a sum bit to the slice's pin.
     pub sum_to_pin: u16,
 }
 
-/// Wires between slices: how long they are expected to be, and what that takes.
+/// Estimated lengths and delays of wires between slices.
 ///
 /// Mean length: W. E. Donath, *Placement and average interconnection lengths of computer logic*, IEEE Transactions on
-/// Circuits and Systems 26 (1979), equation for a square array, in tiles of eight tables, with Rent's exponent 0.65
-/// (the middle of what B. S. Landman and R. L. Russo, *On a pin versus block relationship for partitions of logic
-/// graphs*, IEEE Transactions on Computers 20 (1971), found for logic) and three quarters of the tiles' tables in use.
-/// The farthest of `n` readers is taken as `1 + log2(n) / 4` times as far as the one of a wire with one reader: an
-/// assumption without a measurement.
+/// Circuits and Systems 26 (1979), equation for a square array, in tiles of eight LUTs, with Rent's exponent 0.65 (the
+/// middle of the range that B. S. Landman and R. L. Russo, *On a pin versus block relationship for partitions of logic
+/// graphs*, IEEE Transactions on Computers 20 (1971), report for logic) and three quarters of the tiles' LUTs in use.
+/// The farthest of `n` readers is assumed to be `1 + log2(n) / 4` times as far away as the reader of a wire with one
+/// reader. No measurement supports this assumption.
 ///
-/// Half of a length is horizontal, half vertical. A wire is made of the family's segments, longest first.
+/// Half of a length is horizontal, half vertical. A wire consists of segments of the family, longest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wires {
-    /// A wire within its tile.
+    /// Delay of a wire within its tile, in picoseconds.
     pub local: f64,
-    /// Horizontal segments: length in tiles, delay; the longest first.
+    /// Horizontal segments: length in tiles and delay in picoseconds, longest first.
     pub horizontal: &'static [(f64, f64)],
-    /// Vertical segments.
+    /// Vertical segments, in the same units and order as the horizontal ones.
     pub vertical: &'static [(f64, f64)],
 }
 
-/// Tables of a tile.
+/// Number of LUTs of a tile.
 const TABLES_PER_TILE: f64 = 8.0;
-/// Share of a tile's tables that are in use.
+/// Share of a tile's LUTs that are in use.
 const IN_USE: f64 = 0.75;
 /// Rent's exponent.
 const RENT: f64 = 0.65;
 
-/// Mean length of wires between the tiles of a square of `tiles`, in tiles: Donath 1979.
+/// Returns the mean length in tiles of wires between the tiles of a square of `tiles` tiles (Donath 1979).
 fn mean_length(tiles: f64) -> f64 {
     if tiles <= 4.0 {
         return 1.0;
@@ -150,8 +153,8 @@ fn mean_length(tiles: f64) -> f64 {
     (2.0 / 9.0 * (grown - bounded) * share).max(1.0)
 }
 
-/// Returns the delay of a straight run of `length` tiles, over the segments that reach it; interpolated between two
-/// lengths.
+/// Returns the delay in picoseconds of a straight wire of `length` tiles, built from the longest segments that fit. The
+/// delay of a remainder is proportional to that of the shortest segment.
 fn run(segments: &[(f64, f64)], length: f64) -> f64 {
     let mut left = length;
     let mut time = 0.0;
@@ -165,21 +168,21 @@ fn run(segments: &[(f64, f64)], length: f64) -> f64 {
 }
 
 impl Wires {
-    /// Returns the delay of a wire with `readers` readers in a design of `tables` tables.
+    /// Returns the delay in picoseconds of a wire with `readers` readers in a design of `tables` LUTs.
     fn delay(&self, tables: f64, readers: u32) -> f64 {
         let tiles = (tables / (TABLES_PER_TILE * IN_USE)).max(1.0);
-        // No wire is longer than from one corner of the design to the other.
+        // No wire is longer than the distance between opposite corners of the design.
         let longest = 2.0 * tiles.sqrt();
         let length = mean_length(tiles) * (1.0 + f64::from(readers.max(1)).log2() / 4.0);
         let length = length.min(longest);
         self.local + run(self.horizontal, length / 2.0) + run(self.vertical, length / 2.0)
     }
 
-    /// Returns delays by the number of readers, for a design of `tables` tables. The last one is for all larger
+    /// Returns the delays by the number of readers, for a design of `tables` LUTs. The last delay applies to all larger
     /// numbers.
     pub(super) fn by_readers(&self, tables: f64) -> Vec<f64> {
-        // A run between two lengths may be cheaper than a shorter one of more segments: the farther reader is never
-        // earlier.
+        // A long segment may be faster than several segments of a shorter wire. The maximum over all smaller numbers of
+        // readers keeps the delays monotonic.
         let mut latest = 0.0f64;
         let mut longest_yet = |readers| {
             latest = latest.max(self.delay(tables, readers));
@@ -189,12 +192,12 @@ impl Wires {
     }
 }
 
-/// Readers of a wire beyond which it gets no longer: synthesis makes copies of what drives it.
+/// Number of readers beyond which the delay of a wire no longer grows, because synthesis duplicates the driver.
 const MOST_READERS: u32 = 256;
 
-/// UltraScale+. Segments: RapidWright's `k0 + k1 * L + k2 * d` of single, double, quad and long wires of 1, 2, 4 and 12
-/// tiles. The second level of wide multiplexers is not in its files and is taken as the first. The multiplier is a
-/// rounded estimate, not a measurement.
+/// Delays of UltraScale+. Segments: RapidWright's `k0 + k1 * L + k2 * d` of single, double, quad and long wires of 1,
+/// 2, 4 and 12 tiles. RapidWright has no delays for the second level of wide multiplexers; the delays of the first
+/// level are used. The multiplier is a rounded estimate, not a measurement.
 pub(super) const ULTRASCALE_PLUS: Arcs = Arcs {
     clock_to_output: 77,
     setup_behind_table: 75,
@@ -247,8 +250,9 @@ pub(super) const ULTRASCALE_PLUS: Arcs = Arcs {
     },
 };
 
-/// 7 series, slow corner. Segments: the switch that drives one (single, double, six, long) and the time in which its
-/// resistance charges the wire at 5 fF a tile, twice (past the interconnect and the logic), and the next switch.
+/// Delays of 7 series, slow corner. The delay of a segment is the sum of three parts: the switch that drives the
+/// segment (single, double, six, long); the RC delay of the switch's resistance and the wire's capacitance, which is 5
+/// fF per tile along the interconnect and the same again along the logic; and the next switch.
 pub(super) const SERIES7: Arcs = Arcs {
     clock_to_output: 340,
     setup_behind_table: 64,
@@ -312,7 +316,7 @@ mod tests {
             let large = arcs.wires.by_readers(100_000.0);
             assert!(small[1] < large[1] && small[1] < small[64]);
             assert!(small.windows(2).all(|pair| pair[0] <= pair[1]));
-            // Of the order of what Vivado reports before placement: 0.1 to 0.5 ns, 0.3 to 1 ns.
+            // Same order of magnitude as Vivado's estimates before placement: 0.1 to 0.5 ns, 0.3 to 1 ns.
             let (least, most) = if arcs.clock_to_output == 77 { (100.0, 500.0) } else { (300.0, 1000.0) };
             assert!(
                 (least..most).contains(&small[1]) && (least..most).contains(&large[1]),
@@ -325,7 +329,7 @@ mod tests {
 
     #[test]
     fn mean_lengths_are_donaths() {
-        // His table's order of magnitude for Rent's exponent 0.65: about 3 tiles of 100, 5 of 1,000.
+        // Order of magnitude of Donath's table for Rent's exponent 0.65: about 3 tiles for 100 tiles, 5 for 1,000.
         assert!((2.5..3.5).contains(&mean_length(100.0)), "{}", mean_length(100.0));
         assert!((4.0..6.0).contains(&mean_length(1000.0)), "{}", mean_length(1000.0));
     }

@@ -1,4 +1,4 @@
-//! Number of look-up tables of a cover, by kind.
+//! Number of LUTs of a cover, by kind.
 
 use super::cover::Cover;
 use super::gates::{BlockKind, Gate, Gates, Lit};
@@ -6,34 +6,34 @@ use super::technology::{Scale, Technology};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Tables of a product of logic for each product of two bits: partial products and the adders under them.
+/// LUTs of a product in logic per product of two bits: partial products and the adders below them.
 const TABLES_PER_PARTIAL_PRODUCT: f64 = 1.15;
-/// Fewest register bits of one control signal that synthesis gives a synchronous reset: Vivado's threshold for 7 series
-/// (UG901, `-control_set_opt_threshold`). Yosys has none.
+/// Minimum number of register bits with a common control signal for which synthesis uses a synchronous reset: Vivado's
+/// threshold for 7 series (UG901, `-control_set_opt_threshold`). Yosys has no threshold.
 const BITS_OF_A_RESET: usize = 4;
-/// Entries of a large memory in one table, multiplexers included.
+/// Entries of a large ROM in logic per LUT, including its multiplexers.
 const ENTRIES_PER_TABLE: f64 = 48.0;
 
-/// Tables by what they are.
+/// Numbers of LUTs by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Tables {
-    /// Logic but multiplexers.
+    /// Logic other than multiplexers.
     pub logic: u64,
-    /// Multiplexers, which memories of logic are made of.
+    /// Multiplexers, including those of ROMs in logic.
     pub multiplexers: u64,
-    /// In front of, or instead of, carry bits.
+    /// LUTs before carry bits, or LUTs used as carry bits.
     pub carry: u64,
     /// Inverters.
     pub inverters: u64,
-    /// Products, large memories of logic and pieces of tables, by a rule.
+    /// Products in logic, large ROMs in logic and pieces of look-up tables, estimated by a formula.
     pub rule: u64,
 }
 
-/// Tables by what they are.
+/// Counts the LUTs of a cover by kind.
 pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> Tables {
     let mut tables = Tables::default();
     let mut inverted = vec![false; gates.gates.len()];
-    // An inverter before a register, a port, or a carry bit that no table drives.
+    // An inverter is needed before a register, a port, or a carry bit if no LUT drives the bit.
     let mut invert = |x: Lit| {
         if x.inverted() && !x.is_constant() && !gates.gates[x.gate()].is_logic() {
             inverted[x.gate()] = true;
@@ -68,8 +68,8 @@ pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> T
     tables
 }
 
-/// Returns for each gate `true` if a LUT, a carry bit, a block or an end reads it. Ends `k` without `is_end(k)` are
-/// ignored.
+/// Returns for each gate `true` if a LUT, a carry bit, a block or an end reads the gate. Ends `k` without `is_end(k)`
+/// are ignored.
 fn read_gates(gates: &Gates, cover: &Cover, is_end: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut read = vec![false; gates.gates.len()];
     for (index, gate) in gates.gates.iter().enumerate() {
@@ -109,7 +109,7 @@ fn tables_of_single_carries(gates: &Gates, cover: &Cover) -> u64 {
 /// `is_free[k]`: `true` if the register of end `k` has neither reset nor enable.
 pub(super) fn tables_in_resets(gates: &Gates, cover: &Cover, is_free: &[bool]) -> u64 {
     let read = read_gates(gates, cover, |end| !is_free.get(end).is_some_and(|&free| free));
-    // The ends that are forced, by each operand that may be the forcing one.
+    // Gates of the ends that may be forced to a constant, each with its two operands.
     let mut forced: BTreeMap<usize, [Lit; 2]> = BTreeMap::new();
     let mut bits: BTreeMap<Lit, usize> = BTreeMap::new();
     for end in &gates.ends[..gates.register_ends] {
@@ -123,22 +123,22 @@ pub(super) fn tables_in_resets(gates: &Gates, cover: &Cover, is_free: &[bool]) -
     let mut saved: BTreeMap<Lit, u64> = BTreeMap::new();
     for (gate, [a, b]) in forced {
         let (forcing, value) = if bits[&a] >= bits[&b] { (a, b) } else { (b, a) };
-        // A value that is computed in the same table keeps it.
+        // The LUT is only saved if the value comes from outside this LUT.
         let is_leaf = cover.cut(gate).is_some_and(|cut| cut.leaves().contains(&(value.gate() as u32)));
         if bits[&forcing] >= BITS_OF_A_RESET && is_leaf {
             *saved.entry(forcing).or_default() += 1;
         }
     }
-    // The signal may need a table that it had no need of before.
+    // The forcing signal may need a LUT of its own that was not necessary before.
     let own_table = |x: &Lit| u64::from(gates.gates[x.gate()].is_logic() && !cover.used[x.gate()]);
     saved.iter().map(|(forcing, count)| count - own_table(forcing)).sum()
 }
 
-/// Tables of what is not looked at bit by bit.
+/// Returns the number of LUTs of a block that is not decomposed into gates.
 fn by_rule(kind: BlockKind) -> u64 {
     match kind {
         BlockKind::Dsp(..) | BlockKind::Memory => 0,
-        // In the table that is counted with its carry bit.
+        // The LUT is counted with its carry bit.
         BlockKind::SumOfThree | BlockKind::CarryOfThree => 0,
         BlockKind::Piece => 1,
         BlockKind::SoftProduct(a, b) => (TABLES_PER_PARTIAL_PRODUCT * f64::from(a) * f64::from(b)).round() as u64,
@@ -148,7 +148,7 @@ fn by_rule(kind: BlockKind) -> u64 {
     }
 }
 
-/// All tables together, by the factors that are fitted to the tools.
+/// Returns the total number of LUTs, with the factors that are fitted to synthesis tools.
 pub(super) fn total(tables: &Tables, technology: &Technology) -> f64 {
     let Tables { logic, multiplexers, carry, inverters, rule } = *tables;
     let Scale { logic: of_logic, multiplexers: of_multiplexers, carry: of_carry } = technology.scale;

@@ -1,32 +1,33 @@
-//! Covers gates with look-up tables: which sub-graphs become one table, and how many levels that takes.
+//! Covers gates with LUTs: selects the sub-graph of each LUT and computes the number of LUT levels.
 //!
 //! Priority cuts (A. Mishchenko, S. Cho, S. Chatterjee, R. Brayton, *Combinational and sequential mapping with priority
-//! cuts*, ICCAD 2007): each gate keeps a few cuts, first by depth, then, where depth does not suffer, by area flow.
-//! What synthesisers do, without their restructuring; the factors of [`super::technology::Scale`] stand for that.
+//! cuts*, ICCAD 2007): each gate keeps a few cuts, first sorted by depth, then by area flow where the depth does not
+//! increase. Synthesis tools also restructure logic; the factors of [`super::technology::Scale`] compensate for the
+//! difference.
 
 use super::gates::{Gates, Lit};
 use super::technology::Technology;
 
-/// Most inputs of a function.
+/// Maximum number of inputs of a function.
 const WIDEST: usize = 8;
-/// Cuts kept for each gate.
+/// Number of cuts kept for each gate.
 const KEPT: usize = 5;
-/// Rounds of choosing by area after the one by depth.
+/// Number of area-oriented rounds after the depth-oriented one.
 const ROUNDS: u32 = 2;
 
-/// A function of some gates' outputs.
+/// A function of the outputs of some gates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     leaves: [u32; WIDEST],
     len: u8,
-    /// Levels of tables.
+    /// Number of LUT levels.
     depth: u16,
-    /// Tables for the gate and, shared, for its inputs.
+    /// Area flow: LUTs of the cut, plus a share of the LUTs of its leaves.
     flow: f32,
 }
 
 impl Cut {
-    /// The gates it reads.
+    /// Returns the gates that the cut reads.
     pub(super) fn leaves(&self) -> &[u32] {
         &self.leaves[..self.len as usize]
     }
@@ -37,7 +38,7 @@ impl Cut {
         Cut { leaves, len: 1, depth: 0, flow: 0.0 }
     }
 
-    /// The union of two, if it is narrow enough.
+    /// Returns the union of two cuts, or `None` if it has more than `widest` leaves.
     fn with(&self, other: &Cut, widest: usize) -> Option<Cut> {
         let (a, b) = (self.leaves(), other.leaves());
         let mut leaves = [u32::MAX; WIDEST];
@@ -65,23 +66,23 @@ impl Cut {
     }
 }
 
-/// The cover.
+/// A LUT cover of all gates.
 #[derive(Debug)]
 pub(super) struct Cover {
-    /// For each gate the first of its cuts in `cuts`, which is the chosen one.
+    /// Chosen cut of each gate; `None` for gates that LUTs cannot cover.
     chosen: Vec<Option<Cut>>,
-    /// `true` for each gate that is the output of a table.
+    /// `true` for each gate that is the output of a LUT.
     pub(super) used: Vec<bool>,
 }
 
 impl Cover {
-    /// The cut of a gate that tables cover.
+    /// Returns the chosen cut of a gate, or `None` if LUTs cannot cover the gate.
     pub(super) fn cut(&self, gate: usize) -> Option<&Cut> {
         self.chosen[gate].as_ref()
     }
 }
 
-/// Covers what roots need. `roots` are all bits that something other than a table reads.
+/// Covers all logic in the fan-in of `roots`, which are all bits that are read by something other than a LUT.
 pub(super) fn cover(gates: &Gates, roots: &[Lit], technology: &Technology) -> Cover {
     let count = gates.gates.len();
     let mut state = State {
@@ -122,12 +123,12 @@ struct State<'a> {
     gates: &'a Gates,
     technology: &'a Technology,
     chosen: Vec<Option<Cut>>,
-    /// Levels of the chosen cuts.
+    /// LUT levels of the chosen cut of each gate.
     depth: Vec<u16>,
     flow: Vec<f32>,
-    /// Estimated readers.
+    /// Estimated number of readers of each gate.
     share: Vec<f32>,
-    /// First cut of each gate.
+    /// Index of each gate's first cut in `cuts`.
     first: Vec<u32>,
     cuts: Vec<Cut>,
 }
@@ -137,7 +138,7 @@ impl State<'_> {
         self.technology.tables[cut.len as usize - 1] as f32
     }
 
-    /// Depth and flow of a cut by what its leaves have now.
+    /// Computes depth and flow of a cut from the current depth and flow of its leaves.
     fn rate(&self, cut: &mut Cut) {
         let (mut depth, mut flow) = (0, self.tables(cut));
         for &leaf in cut.leaves() {
@@ -153,7 +154,7 @@ impl State<'_> {
         self.chosen[gate] = Some(cut);
     }
 
-    /// Finds the cuts of every gate, lowest depth first, and chooses the first.
+    /// Enumerates the cuts of every gate, lowest depth first, and chooses the first cut.
     fn enumerate(&mut self) {
         let mut found: Vec<Cut> = Vec::new();
         for gate in 0..self.gates.gates.len() {
@@ -171,7 +172,7 @@ impl State<'_> {
                     self.cuts.push(*cut);
                 }
             }
-            // One that is good for area has its place too.
+            // Keep the cut with the smallest area flow, too.
             if let Some(least) = found.iter().min_by(|a, b| a.flow.total_cmp(&b.flow))
                 && self.cuts.len() - start == KEPT
                 && self.cuts[start..].iter().all(|kept| kept.flow > least.flow)
@@ -185,7 +186,7 @@ impl State<'_> {
         self.first[last] = self.cuts.len() as u32;
     }
 
-    /// All narrow unions of the operands' cuts.
+    /// Collects all unions of the operands' cuts that are narrow enough.
     fn merge(&self, gate: usize, found: &mut Vec<Cut>) {
         let widest = self.technology.tables.len();
         let mut sides: [Vec<Cut>; 3] = Default::default();
@@ -210,7 +211,7 @@ impl State<'_> {
         found.extend(if n > 2 { pairs(&two, &sides[2]) } else { two });
     }
 
-    /// Chooses the cut of least area flow that keeps the required depth.
+    /// Chooses the cut of smallest area flow that has at most the required depth.
     fn choose(&mut self, required: &[u16]) {
         for (gate, &required) in required.iter().enumerate() {
             let range = self.first[gate] as usize..self.first[gate + 1] as usize;
@@ -233,7 +234,7 @@ impl State<'_> {
         }
     }
 
-    /// Returns the number of chosen tables and roots that read each needed gate.
+    /// Returns the number of chosen LUTs and roots that read each gate; 0 for gates that are not needed.
     fn used(&self, roots: &[Lit]) -> Vec<u32> {
         let mut used = vec![0u32; self.gates.gates.len()];
         roots.iter().for_each(|root| used[root.gate()] += 1);
@@ -247,8 +248,9 @@ impl State<'_> {
         used
     }
 
-    /// Returns the depth that each gate may have without making any root deeper than it was at first; after the first
-    /// round `before` gives that depth. Synthesisers let no shallow root grow as deep as the deepest one.
+    /// Returns the maximum depth of each gate at which no root becomes deeper than in the first round. `before`
+    /// contains the result of the previous round. Synthesis tools do not let a shallow root become as deep as the
+    /// deepest one either.
     fn requirements(&self, roots: &[Lit], before: Option<&[u16]>) -> Vec<u16> {
         let mut required = vec![u16::MAX; self.gates.gates.len()];
         let mut deepest = 0;
@@ -266,7 +268,7 @@ impl State<'_> {
                 }
             }
         }
-        // A gate that is not needed now may become so: as deep as anything may be.
+        // A gate that is not needed now may be needed later; its depth is limited by the deepest root only.
         required.iter_mut().for_each(|r| *r = (*r).min(deepest));
         required
     }

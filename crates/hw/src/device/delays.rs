@@ -7,26 +7,27 @@ use alir_core::ir::{Model, ValueId};
 use alir_opt::schedule::{Delay, Paths, Schedule};
 use std::borrow::Cow;
 
-/// Delays on a device in nanoseconds, without what registers take ([`super::Technology::register_time`]).
+/// Delays of operations on a device in nanoseconds, without the delay of registers
+/// ([`super::Technology::register_time`]).
 ///
-/// The own delay of an operation is its delay between registers. After another operation it takes less: carries of
-/// successive sums run in parallel, and a gate that shares its table with the next one takes nothing. The points of
-/// [`Delay::paths`] take that into account.
+/// The own delay of an operation is its delay between registers. After another operation the delay is smaller: carries
+/// of successive sums propagate in parallel, and a gate that shares its LUT with the next gate adds no delay. The
+/// points of [`Delay::paths`] take this into account.
 #[derive(Clone, Debug)]
 pub struct Delays {
     paths: Paths,
 }
 
 impl Delays {
-    /// Lowers `model` for `device` and times each operation by itself: logic within another operation's adder depends
-    /// on the stages.
+    /// Lowers `model` for `device` and times each operation separately, because the stages determine which logic the
+    /// adder of another operation can absorb.
     pub fn new(model: &Model, device: Device, fabric: Fabric) -> Delays {
         Delays::near(model, device, fabric, &Schedule::combinational(model.nodes().len()))
     }
 
-    /// Returns by how much each operation's last bit is later than those of its operands, in the program without
-    /// registers: along its longest path these add up to the delay of the whole. Logic after a register takes longer,
-    /// so they only serve as a first guess.
+    /// Returns the delay from the latest operand of each operation to its latest bit, in a model without registers.
+    /// These delays add up to the delay of the whole along its longest path. Logic after a register has a larger delay,
+    /// so these delays are only a first estimate.
     pub fn in_a_row(&self, model: &Model) -> InARow {
         let points = self.paths.arrivals();
         let last = |element: usize| self.paths.points_of(element).map(|p| points[p as usize]).fold(0.0, f64::max);
@@ -43,8 +44,7 @@ impl Delays {
         InARow { own }
     }
 
-    /// Like [`Delays::new`], but with tables and pins as they are under `schedule`: more accurate for similar
-    /// schedules.
+    /// Like [`Delays::new`], but with the LUTs and pins of `schedule`: more accurate for similar schedules.
     pub fn near(model: &Model, device: Device, fabric: Fabric, schedule: &Schedule) -> Delays {
         Delays { paths: paths(model, device.technology(), fabric, schedule) }
     }
@@ -64,10 +64,10 @@ impl Delay for Delays {
     }
 }
 
-/// Delays of operations in the program without registers: [`Delays::in_a_row`].
+/// Delays of operations in a model without registers, computed by [`Delays::in_a_row`].
 #[derive(Clone, Debug)]
 pub struct InARow {
-    /// Delays of operations and of the negations after them.
+    /// Delays of operations, followed by the delays of the negations at outputs.
     own: Vec<f64>,
 }
 

@@ -30,17 +30,17 @@ pub struct Estimate {
     /// Minimum clock period in nanoseconds; for a module without registers, the delay from inputs to outputs.
     pub period_ns: f64,
     /// Minimum clock period of each stage in nanoseconds, from stage 1; empty without registers. The longest one is
-    /// `period_ns`, unless paths from ports to ports or into input registers take longer.
+    /// `period_ns`, unless a path between ports or into an input register is longer.
     #[serde(skip)]
     pub stage_periods_ns: Vec<f64>,
     /// Maximum clock frequency in MHz.
     pub clock_mhz: f64,
-    /// Elements of the longest path.
+    /// Numbers of cells on the longest path.
     pub longest_path: Path,
     /// LUTs by kind, before the fitted factors are applied.
     pub tables: Tables,
-    /// Relative error of `lut` below which nine of ten estimates are, compared with vendor tools; `None` if no tool was
-    /// available for the device.
+    /// Relative error of `lut` that nine of ten estimates do not exceed, compared with vendor tools; `None` if no tool
+    /// was available for the device.
     pub lut_error: Option<f64>,
     /// Relative error of the clock estimate, defined like `lut_error`.
     pub clock_error: Option<f64>,
@@ -60,7 +60,7 @@ pub struct Resources {
 pub struct Surroundings {
     /// Arrival time of inputs after the clock edge.
     pub input_ns: f64,
-    /// Time that outputs need after the block.
+    /// Delay of the logic after the outputs.
     pub output_ns: f64,
     /// Clock uncertainty: time by which a clock edge may be early.
     pub uncertainty_ns: f64,
@@ -115,7 +115,7 @@ impl Mapped {
     }
 
     /// Returns the latest arrival at a register or output port, and its time in nanoseconds. The time of output ports
-    /// includes `outputs`, the time that is needed after them.
+    /// includes `outputs`, the delay of the logic after the ports.
     fn latest(&self, outputs: f64) -> (Arrival, f64) {
         let (registers, ports) = self.gates.ends.split_at(self.gates.register_ends);
         let inside = self.timing.latest_at_registers(registers.iter().copied());
@@ -153,13 +153,14 @@ impl Mapped {
     }
 }
 
-/// Rounds a time in nanoseconds to picoseconds, as an estimate is not more exact.
+/// Rounds a time in nanoseconds to picoseconds, because the estimate is not more accurate.
 fn rounded_to_picoseconds(ns: f64) -> f64 {
     (ns * 1000.0).round() / 1000.0
 }
 
 impl Estimate {
-    /// Estimates the resources and the clock of `netlist` on a device, with the whole clock period available to it.
+    /// Estimates the resources and the clock of `netlist` on a device; the whole clock period is available to the
+    /// netlist.
     pub fn new(netlist: &Netlist, device: Device, resources: Resources) -> Estimate {
         Estimate::within(netlist, device, resources, Surroundings::default())
     }

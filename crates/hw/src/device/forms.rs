@@ -1,25 +1,25 @@
-//! The forms that lookup tables can have. Which one a table gets is decided in [`super::tables`].
+//! Possible implementations of look-up tables. [`super::tables`] selects one for each table.
 
 use crate::netlist::pieces::Pieces;
 
-/// The form of a table.
+/// Implementation of a look-up table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A function; the synthesiser decides.
+    /// A function; the synthesis tool decides on logic or BRAM.
     Function,
-    /// A function; readers carry attributes that ask for logic.
+    /// A function; nets that read the table have attributes that request logic.
     LogicFunction,
     /// An array with attributes that request BRAM.
     Memory,
-    /// A module that holds it in pieces.
+    /// A module that contains the pieces of the table.
     Pieces,
 }
 
-/// The forms of a netlist's tables.
+/// Implementations of all look-up tables of a netlist.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
-    /// The form of each.
+    /// Implementation of each look-up table.
     pub(crate) forms: Vec<Form>,
-    /// Decompositions of the tables that are in pieces.
+    /// Decomposition of each table in pieces; `None` for other tables.
     pub(crate) pieces: Vec<Option<Pieces>>,
 }

@@ -1,8 +1,9 @@
-//! A netlist bit by bit: gates that look-up tables will cover, and between them what no table covers: carry chains,
-//! DSPs, registers and ports.
+//! Decomposition of a netlist into single-bit gates. LUTs will cover the gates; carry chains, DSPs, registers and ports
+//! between the gates are not covered by LUTs.
 //!
-//! Equal gates are one and constants are folded, as every synthesiser does first. A carry chain keeps its order: each
-//! of its bits knows the one before. What tables cannot pass through is a *root* on one side and a source on the other.
+//! Equal gates are merged and constants are folded, as in the first steps of every synthesis tool. A carry chain keeps
+//! its order: each bit refers to the bit before it. A cell that no LUT can cover is a *root* of the cover at its inputs
+//! and a source at its outputs.
 
 use super::forms::{Form, Forms};
 use super::technology::Technology;
@@ -10,7 +11,7 @@ use crate::netlist::pieces::{Pieces, Source};
 use crate::netlist::{Cell, Netlist, Piece, Rom, Wiring};
 use rustc_hash::FxHashMap;
 
-/// A gate's output, or its complement.
+/// Output of a gate, or its complement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Lit(u32);
 
@@ -29,12 +30,12 @@ impl Lit {
         (self.0 >> 1) as usize
     }
 
-    /// Returns `true` for the complement of a gate.
+    /// Returns `true` if the literal is the complement of a gate.
     pub(super) fn inverted(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// The other polarity.
+    /// Returns the complement.
     pub(super) fn not(self) -> Lit {
         Lit(self.0 ^ 1)
     }
@@ -43,48 +44,48 @@ impl Lit {
         Lit(self.0 ^ u32::from(when))
     }
 
-    /// Returns `true` for the constants zero and one.
+    /// Returns `true` if the literal is the constant zero or one.
     pub(super) fn is_constant(self) -> bool {
         self.0 < 2
     }
 }
 
-/// Source of a bit.
+/// Gate or source that drives a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Gate {
-    /// Constant zero; a register's or a port's bit.
+    /// Constant zero, or a bit of a register or an input port.
     Source,
-    /// Both.
+    /// Conjunction of two bits.
     And(Lit, Lit),
-    /// One of them.
+    /// Exclusive or of two bits.
     Xor(Lit, Lit),
-    /// The second if the first is set, else the third.
+    /// Multiplexer: the second bit if the first is set, otherwise the third.
     Mux(Lit, Lit, Lit),
     /// The sum bit of a carry chain.
     Carry {
-        /// Select input: an operand, or the exclusive or of both where a table before the chain computes it.
+        /// Select input: an operand, or the exclusive or of both if a LUT before the chain computes it.
         a: Lit,
         /// Other input of the carry bit.
         b: Lit,
-        /// The bit below; [`FIRST`] for the lowest.
+        /// Gate of the next lower bit of the chain; [`FIRST`] for the lowest bit.
         before: u32,
-        /// `true` if the table before the chain holds nothing but this bit's exclusive or.
+        /// `true` if the LUT before the chain computes nothing but the exclusive or of the two inputs.
         own_table: bool,
     },
     /// A bit of a block's result.
     Block(u32),
 }
 
-/// Marks the lowest bit of a chain.
+/// Value of `before` in the lowest bit of a chain.
 pub(super) const FIRST: u32 = u32::MAX;
 
 impl Gate {
-    /// Returns `true` if a table can cover the gate.
+    /// Returns `true` if a LUT can cover the gate.
     pub(super) fn is_logic(self) -> bool {
         matches!(self, Gate::And(..) | Gate::Xor(..) | Gate::Mux(..))
     }
 
-    /// Calls `visit` for each operand of a gate that tables cover.
+    /// Calls `visit` for each operand of a gate that LUTs can cover.
     pub(super) fn for_each_operand(self, mut visit: impl FnMut(Lit)) {
         match self {
             Gate::And(a, b) | Gate::Xor(a, b) => [a, b].map(&mut visit).into_iter().collect(),
@@ -94,7 +95,7 @@ impl Gate {
     }
 }
 
-/// A multiplier, or a memory: what makes several bits at once.
+/// A cell with several output bits, such as a multiplier or a memory, or a cell with a fixed cost.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     /// Input bits of the block.
@@ -106,19 +107,19 @@ pub(super) struct Block {
 /// Kinds of [`Block`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    /// A product in DSPs; the factors' widths in bits.
+    /// Product in DSPs, with the widths of the factors in bits.
     Dsp(u32, u32),
-    /// A product in logic, as the synthesiser makes it.
+    /// Product in logic, as synthesis builds it, with the widths of the factors in bits.
     SoftProduct(u32, u32),
-    /// A table too large to be looked at bit by bit: address and word bits.
+    /// Look-up table too large for a decomposition into gates, with its address and word bits.
     Table(u32, u32),
-    /// A table in a BRAM that absorbs the register after it.
+    /// Look-up table in a BRAM that absorbs the register after it.
     Memory,
-    /// A piece of a table in a look-up table of its own.
+    /// Piece of a look-up table, in a LUT of its own.
     Piece,
-    /// The sum of three bits, in the table in front of a carry.
+    /// Sum of three bits, in the LUT before a carry bit.
     SumOfThree,
-    /// Their carry, from the same table over a wire.
+    /// Carry of three bits, from the LUT of their sum over a wire.
     CarryOfThree,
 }
 
@@ -137,9 +138,9 @@ pub(super) struct Gates {
     pub(super) behind_memories: Vec<Lit>,
     /// Blocks that compute several bits at once.
     pub(super) blocks: Vec<Block>,
-    /// Bits of all carry chains, by the chain's length.
+    /// Number of bits of each carry chain.
     pub(super) chains: Vec<u32>,
-    /// First gate that was made for each net.
+    /// First gate created for each net.
     pub(super) first_gate: Vec<u32>,
     /// First bit of each net in `bits`.
     starts: Vec<u32>,
@@ -153,8 +154,8 @@ impl Gates {
         Gates::taken(netlist, technology, in_blocks, forms, false)
     }
 
-    /// Like [`Gates::from_netlist`], but with gates for each operation by itself: equal gates of two operations stay
-    /// two.
+    /// Like [`Gates::from_netlist`], but builds separate gates for each operation: equal gates of two operations are
+    /// not merged.
     pub(super) fn by_operation(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms) -> Gates {
         Gates::taken(netlist, technology, in_blocks, forms, true)
     }
@@ -193,7 +194,7 @@ impl Gates {
         taker.maker.gates
     }
 
-    /// The gates of a table alone, as logic.
+    /// Returns the gates of a single look-up table in logic.
     pub(super) fn from_table(rom: &Rom, technology: &Technology) -> Gates {
         let mut maker = Maker::new(technology);
         let address: Vec<Lit> = (0..rom.addr_width).map(|_| maker.push(Gate::Source)).collect();
@@ -206,14 +207,14 @@ impl Gates {
         matches!(self.gates[x.gate()], Gate::Block(block) if self.blocks[block as usize].kind == BlockKind::Memory)
     }
 
-    /// The bits of a net.
+    /// Returns the bits of a net, low bits first.
     pub(super) fn net(&self, net: usize, width: u32) -> &[Lit] {
         let start = self.starts[net] as usize;
         &self.bits[start..start + width as usize]
     }
 }
 
-/// Table entries times word bits above which a table is not looked at bit by bit.
+/// Table entries times word bits above which a look-up table is not decomposed into gates.
 pub(super) const LARGE_TABLE: u64 = 1 << 22;
 
 struct Taker<'a> {
@@ -225,7 +226,7 @@ struct Taker<'a> {
 
 struct Maker<'a> {
     gates: Gates,
-    /// Gates by what they are.
+    /// Output of each gate created so far; equal gates are merged.
     known: FxHashMap<Gate, Lit>,
     technology: &'a Technology,
 }
@@ -358,7 +359,8 @@ impl<'a> Maker<'a> {
         Maker { gates, known: FxHashMap::default(), technology }
     }
 
-    /// A table in pieces: those that others read stay what they are.
+    /// Adds a look-up table in pieces, and returns the bits of its word. Pieces that other pieces read become blocks;
+    /// the other pieces become gates, which may be merged with surrounding logic.
     fn pieces(&mut self, table: &Pieces, address: &[Lit]) -> Vec<Lit> {
         let mut made: Vec<Lit> = Vec::with_capacity(table.pieces.len());
         let of = |made: &[Lit], source: Source| match source {
@@ -459,7 +461,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// `a + b + carry` modulo `2^n`: a carry chain, or gates if it is short.
+    /// Returns the sum `a + b + carry` modulo `2^n`, as a carry chain, or as gates if the adder is short.
     fn adder(&mut self, a: &[Lit], b: &[Lit], carry: Lit) -> Vec<Lit> {
         if a.len() as u32 <= self.technology.short_adder {
             let mut carry = carry;
@@ -484,8 +486,8 @@ impl<'a> Maker<'a> {
         sum
     }
 
-    /// `a + b + c` and two carries modulo `2^n`: full adders in the tables in front of a carry chain, as far down as
-    /// there are three operands.
+    /// Returns the sum of `a + b + c` and two carries modulo `2^n`. The LUTs before a carry chain are full adders from
+    /// the first bit with three operands on.
     fn three(&mut self, a: &[Lit], b: &[Lit], c: &[Lit], [carry, other]: [Lit; 2]) -> Vec<Lit> {
         let (mut sums, mut carries) = (Vec::with_capacity(a.len()), Vec::with_capacity(a.len()));
         let mut before = other;
@@ -493,7 +495,7 @@ impl<'a> Maker<'a> {
             let mut there = [a, b, c];
             there.sort_unstable();
             if before.is_constant() && there[0] == Lit::ZERO {
-                // Two operands, and nothing from below but what the chain's own carry can be.
+                // Two operands, and no carry of a full adder below: the carry chain adds these bits itself.
                 sums.push(there[1]);
                 carries.push(there[2]);
                 continue;
@@ -505,7 +507,8 @@ impl<'a> Maker<'a> {
         self.adder(&sums, &carries, carry)
     }
 
-    /// Returns the inputs of a carry bit, and `true` if a table computes the exclusive or of both operands before it.
+    /// Returns the inputs of a carry bit. The flag is `true` if a LUT before the carry bit computes only the exclusive
+    /// or of both operands.
     fn entry(&mut self, a: Lit, b: Lit) -> (Lit, Lit, bool) {
         let is_logic = |x: Lit| self.gates.gates[x.gate()].is_logic();
         if !a.is_constant() && !b.is_constant() && !is_logic(a) && !is_logic(b) && a.gate() != b.gate() {
@@ -542,12 +545,12 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// One column of a memory.
+    /// Returns bit `bit` of the word of a look-up table, as gates.
     fn column(&mut self, rom: &Rom, bit: u32, address: &[Lit]) -> Lit {
         self.function(rom.addr_width, |at| rom.words.get(at).is_some_and(|word| word >> bit & 1 == 1), address)
     }
 
-    /// Builds the decision diagram of a function of `inputs` inputs, the first one at the leaves.
+    /// Builds the decision diagram of a function of `inputs` inputs. The first input selects at the leaves.
     fn function(&mut self, inputs: u32, value: impl Fn(usize) -> bool, sources: &[Lit]) -> Lit {
         let mut level: Vec<Lit> = (0..1usize << inputs).map(|at| Lit::ZERO.flip(value(at))).collect();
         for &select in sources {

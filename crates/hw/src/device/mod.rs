@@ -1,23 +1,24 @@
-//! Cost of hardware on a device: look-up tables, flip-flops, carries, multipliers, memories, clock.
+//! Cost of hardware on a device: LUTs, flip-flops, carry cells, DSPs, BRAMs, clock frequency.
 //!
-//! A netlist is decomposed into bits ([`gates`]), covered with look-up tables as a synthesiser does ([`cover`]), and
-//! timed bit by bit along its carry chains ([`timing`]). The devices differ in what a table can hold and in times
-//! ([`technology`]); what the open tools can tell is fitted to them by `benches/qor/fit.py` (`fitted.rs`), the rest
-//! comes from what the vendors publish. `docs/estimates.md` shows how far the estimates are off.
+//! A netlist is decomposed into single-bit gates ([`gates`]), covered with LUTs as in a synthesis tool ([`cover`]), and
+//! timed bit by bit along its carry chains ([`timing`]). The devices differ in the functions that fit into a LUT and in
+//! delays ([`technology`]). `benches/qor/fit.py` fits these parameters to results of open-source tools where such tools
+//! exist (`fitted.rs`); the other parameters come from vendor publications. `docs/estimates.md` lists the errors of the
+//! estimates.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `technology`, `fitted` | what each device is made of |
-//! | `arcs` | AMD's slices and wires, arc by arc |
-//! | `gates` | a netlist bit by bit |
-//! | `cover` | which gates become one table |
-//! | `timing` | when each bit is there |
-//! | `count` | how many tables a cover takes |
-//! | `forms` | the forms that lookup tables can have |
-//! | `tables` | which lookup tables become memories or pieces |
+//! | `technology`, `fitted` | cells and delays of each device family |
+//! | `arcs` | timing arcs of AMD slices and wires |
+//! | `gates` | decomposition of a netlist into single-bit gates |
+//! | `cover` | LUT mapping: the gates that each LUT implements |
+//! | `timing` | arrival time of each bit |
+//! | `count` | number of LUTs of a cover |
+//! | `forms` | possible implementations of look-up tables |
+//! | `tables` | selection of BRAM, logic or pieces for each look-up table |
 //! | `absorbed` | registers inside DSPs |
-//! | `estimate` | the figures |
-//! | `delays`, `paths` | how long operations and paths through them take, for the scheduler |
+//! | `estimate` | resources and clock frequency of a netlist |
+//! | `delays`, `paths` | delays of operations and of paths through operations, for the scheduler |
 
 mod absorbed;
 mod arcs;
@@ -43,7 +44,7 @@ pub(crate) use tables::memory_words;
 pub use technology::{ErrorOf, PartTimes, Scale, Technology, Times};
 pub use timing::Path;
 
-/// A device, or a family of them.
+/// A device, or a device family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
     /// AMD Virtex UltraScale+ VU13P.
@@ -52,7 +53,7 @@ pub enum Device {
     Xcku5p,
     /// Any AMD UltraScale+.
     UltrascalePlus,
-    /// Any of AMD's 7 series.
+    /// Any device of AMD's 7 series.
     Series7,
     /// Lattice ECP5.
     Ecp5,
@@ -60,13 +61,13 @@ pub enum Device {
     Ice40,
     /// Intel Agilex 7.
     Agilex,
-    /// None in particular.
+    /// No particular device.
     #[default]
     Generic,
 }
 
 impl Device {
-    /// All of them.
+    /// All devices.
     pub const ALL: [Device; 8] = [
         Device::Xcvu13p,
         Device::Xcku5p,
@@ -78,7 +79,7 @@ impl Device {
         Device::Generic,
     ];
 
-    /// Its name, as it is typed.
+    /// Returns the name of the device on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Device::Xcvu13p => "xcvu13p",
@@ -92,7 +93,7 @@ impl Device {
         }
     }
 
-    /// The device of a name.
+    /// Returns the device with this name, ignoring case, or `None` if the name is unknown.
     pub fn by_name(name: &str) -> Option<Device> {
         let lower = name.to_ascii_lowercase();
         Device::ALL.into_iter().find(|device| device.name() == lower)

@@ -1,14 +1,15 @@
-//! Delays of paths through the operations of a program on a device: the timing of its gates as fixed arcs, and these
-//! gathered by operation.
+//! Delays of paths through the operations of a model on a device. The timing of the gates is computed as fixed arcs,
+//! which are then merged by operation.
 //!
-//! The program is lowered for a schedule, at first without registers, and covered; what a register holds counts as the
-//! bit itself, since the registers are about to be placed. Every table, chain bit and block then has arcs from what it
-//! reads, the same as those of [`super::timing`], but each input keeps the pin that it has there. The gates of an
-//! operation are gathered: a point is a bit that others read, and an arc between two points is the longest way between
-//! their bits through the operation's gates.
+//! The model is lowered for a schedule (for the first estimate, without registers) and covered with LUTs. A register
+//! bit counts as the bit that it stores, since registers will be placed again. Every LUT, chain bit and block then has
+//! arcs from the bits that it reads. The delays of these arcs are those of [`super::timing`], but the assignment of
+//! inputs to pins is fixed. The gates are then merged by operation: a point is a bit that other operations read, and an
+//! arc between two points is the longest path between their bits through the gates of the operation.
 //!
-//! A table whose inputs are other operations' passes over what lies within it. Where a register comes between, it is
-//! a table that begins there, and so it is timed.
+//! A LUT may cover gates of several operations. Its arcs then start at the bits that the LUT reads and skip the
+//! operations within it. If a register lies within these operations, the LUT is timed as one that starts at the
+//! register.
 
 use super::count::tables;
 use super::cover::{Cover, cover};
@@ -23,22 +24,23 @@ use alir_core::ir::Model;
 use alir_opt::schedule::{self, Arc, From, Paths, Point, Schedule};
 use rustc_hash::FxHashMap;
 
-/// Steps that are spent on the arcs of one operation bit by bit, before all its bits are timed as one.
+/// Maximum product of origins and nodes of an operation with separate arcs for its bits; above it, all bits share one
+/// point.
 const LARGE: u64 = 1 << 19;
 
-/// Rounds a time that is not negative to a multiple of 2^-20 ns, so that sums are exact.
+/// Rounds a non-negative time to a multiple of 2^-20 ns, so that sums are exact.
 fn exact(ns: f64) -> f64 {
-    // A conversion is one instruction where `round` is a call.
+    // A conversion is one instruction; `round` is a function call.
     (ns * f64::from(1 << 20) + 0.5) as u64 as f64 / f64::from(1 << 20)
 }
 
-/// The paths of a program on a device, with tables and pins as they are with this schedule.
+/// Returns the paths of a model on a device, with the LUTs and pins of this schedule.
 pub(super) fn paths(model: &Model, technology: &Technology, fabric: Fabric, schedule: &Schedule) -> Paths {
     let (gates, fixed, elements) = timed(model, technology, fabric, schedule);
     elements.gather(&gates, &fixed)
 }
 
-/// The gates of a program, their arcs, and the elements they belong to.
+/// Returns the gates of a model, their arcs, and the elements that contain the gates.
 fn timed(model: &Model, technology: &Technology, fabric: Fabric, schedule: &Schedule) -> (Gates, FixedArcs, Elements) {
     let options = Options { fabric: fabric.by_operation(), ..Options::default() };
     let netlist = netlist::lower(model, schedule, &options);
@@ -51,7 +53,7 @@ fn timed(model: &Model, technology: &Technology, fabric: Fabric, schedule: &Sche
     (gates, fixed, elements)
 }
 
-/// Nothing.
+/// Marker for a missing index.
 const NONE: u32 = u32::MAX;
 
 /// Maps the gate of each register bit to the bit that it stores.
@@ -67,25 +69,26 @@ fn held(netlist: &Netlist, gates: &Gates) -> FxHashMap<u32, Lit> {
     held
 }
 
-/// Fixed arcs between gates and what is within them: the lines of carry cells, blocks.
+/// Fixed arcs between gates and between the nodes within a gate, such as inputs and carries of a carry cell, or a
+/// block.
 struct FixedArcs {
-    /// The node of each gate's output.
+    /// Node of each gate's output.
     node: Vec<u32>,
-    /// The gate that each node was made for.
+    /// Gate of each node.
     gate: Vec<u32>,
-    /// When a node is there by its constant inputs.
+    /// Arrival time of each node that follows from its constant inputs.
     least: Vec<f64>,
-    /// First arc of each node, and the end.
+    /// First arc of each node; the last entry is the number of arcs.
     start: Vec<u32>,
-    /// Arcs into nodes: from which, and how long.
+    /// Arcs into nodes: source node and delay in nanoseconds.
     arcs: Vec<(u32, f64)>,
     /// Setup time of a register after each gate's output, minus the smallest one.
     behind: Vec<f64>,
-    /// Bit that each register bit stores.
+    /// Bit that each register bit stores, by the gate of the register bit.
     held: FxHashMap<u32, Lit>,
 }
 
-/// A node in the making.
+/// A node under construction.
 #[derive(Default)]
 struct Making {
     arcs: Vec<(u32, f64)>,
@@ -129,7 +132,7 @@ impl FixedArcs {
         &self.arcs[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
     }
 
-    /// The bit that a register holds, or the bit itself.
+    /// Returns the bit that a register stores, through any number of registers; any other bit is returned unchanged.
     fn behind_registers(&self, mut x: Lit) -> Lit {
         while let Some(&read) = self.held.get(&(x.gate() as u32)) {
             x = read;
@@ -137,7 +140,7 @@ impl FixedArcs {
         x
     }
 
-    /// Adds what comes from a gate; a constant is there from the start.
+    /// Adds the arc from a bit. A constant has no arc; its arrival time is 0.
     fn from(&self, making: &mut Making, x: Lit, time: f64, reach: impl Fn(usize) -> f64) {
         let x = self.behind_registers(x);
         if x.is_constant() {
@@ -165,7 +168,7 @@ impl FixedArcs {
                 Gate::Carry { a, b, before, own_table: _ } => {
                     let mut carry = Making { least: times.carry, ..Making::default() };
                     let enters = BEFORE_CARRY * chain + times.carry;
-                    // The table in front of a chain belongs to the chain's time.
+                    // The delay of a chain includes the LUT before the chain.
                     if technology.table_before_carry && gates.gates[a.gate()].is_logic() {
                         leaves(a.gate()).for_each(|x| self.from(&mut carry, x, enters, |_| 0.0));
                     } else {
@@ -199,7 +202,7 @@ impl FixedArcs {
         let arcs = reach.arcs;
         let cell = &arcs.carry;
         let ns = |picoseconds: u16| f64::from(picoseconds) / 1000.0;
-        // The inputs of a table with their times to its output, the latest on the fastest pin.
+        // Pairs the inputs of a LUT with their delays to its output. The latest input uses the fastest pin.
         let through = |inputs: &[Lit]| {
             let at = |x: Lit| match x.is_constant() {
                 true => 0.0,
@@ -215,7 +218,7 @@ impl FixedArcs {
             through(&leaves.iter().map(|&leaf| Lit::from_gate(leaf as usize)).collect::<Vec<_>>())
         };
         let mut blocks = vec![NONE; gates.blocks.len()];
-        // Of the cell that was filled last: the nodes of selecting and direct inputs, and of the carry into it.
+        // Nodes of the cell under construction: select and direct input of each bit, and the carry into the cell.
         let (mut bits, mut carry_in): (Vec<[u32; 2]>, Option<u32>) = (Vec::new(), None);
         for (index, gate) in gates.gates.iter().enumerate() {
             let mut making = Making::default();
@@ -282,19 +285,19 @@ impl FixedArcs {
     }
 }
 
-/// An origin of arcs into an element, a point of another one or the input ports, and the nodes that read it with the
-/// delays of the arcs.
+/// Source of arcs into an element: a point of another element or the input ports, with the nodes that read the source
+/// and the delays of the arcs.
 type Origin = (From, Vec<(u32, f64)>);
 
-/// Which gates belong to which elements of the program: operations and negations.
+/// Assignment of gates to the elements of the model: operations and negations of outputs.
 struct Elements {
     /// Element of each gate; [`NONE`] for bits of input ports.
     of: Vec<u32>,
     /// Nodes of each element, in order.
     nodes: Vec<Vec<u32>>,
-    /// Gates of each element whose bits are seen outside of it.
+    /// Gates of each element whose bits are read outside of the element or are its result.
     seen: Vec<Vec<u32>>,
-    /// Gates that output ports show.
+    /// Gates that drive output ports, directly or through registers.
     shown: Vec<u32>,
     operations: usize,
 }
@@ -349,12 +352,12 @@ impl Elements {
         Elements { of, nodes, seen, shown, operations }
     }
 
-    /// Gathers gates and their arcs by element.
+    /// Merges gates and their arcs by element.
     fn gather(&self, gates: &Gates, fixed: &FixedArcs) -> Paths {
         let mut paths = Paths::default();
-        // Point of each gate that another element or a port reads.
+        // Point of each gate that has one.
         let mut point = vec![NONE; gates.gates.len()];
-        // Lower bound, for each point, of the time by which the next point of its element is later.
+        // For each point, a lower bound of the time from the point to the next point of the same element.
         let mut leads: Vec<f64> = Vec::new();
         // Scratch space, by node: the longest path to the end of the element, and the row in `times`.
         let mut way = vec![f64::NEG_INFINITY; fixed.gate.len()];
@@ -372,7 +375,7 @@ impl Elements {
                 leads.push(f64::NEG_INFINITY);
                 continue;
             }
-            // One vector for each such gate: the time from each origin, -inf if no path exists.
+            // One vector for each gate in `seen`: the time from each origin, -inf if no path exists.
             let (all, width) = (self.times(element, fixed, &mut place, &outside), outside.len() + 1);
             let row = |gate: u32| &all[place[fixed.node[gate as usize] as usize] as usize * width..][..width];
             let rounded = |time: f64| if time > f64::NEG_INFINITY { exact(time.max(0.0)) } else { time };
@@ -408,7 +411,7 @@ impl Elements {
         paths
     }
 
-    /// One point for a whole element: when the last of its bits is there.
+    /// Adds a single point for a whole element: the arrival of its latest bit.
     fn together(
         &self,
         element: usize,
@@ -418,7 +421,7 @@ impl Elements {
         paths: &mut Paths,
     ) -> u32 {
         let (nodes, seen) = (&self.nodes[element], &self.seen[element]);
-        // From each node to the last bit, the other way round.
+        // Longest path from each node to any bit of the element, computed backwards.
         nodes.iter().for_each(|&node| way[node as usize] = f64::NEG_INFINITY);
         seen.iter().for_each(|&gate| way[fixed.node[gate as usize] as usize] = 0.0);
         for &node in nodes.iter().rev() {
@@ -441,7 +444,7 @@ impl Elements {
         paths.push(Point { alone, behind: exact(behind) }, &arcs)
     }
 
-    /// Returns what an element reads from others: for each origin, the destination nodes with the delays of the arcs.
+    /// Returns the origins of an element, each with the nodes that read the origin and the delays of the arcs.
     fn outside(&self, element: usize, fixed: &FixedArcs, point: &[u32]) -> Vec<Origin> {
         let mut place: FxHashMap<u32, usize> = FxHashMap::default();
         let mut all: Vec<Origin> = Vec::new();
@@ -494,10 +497,11 @@ impl Elements {
     }
 }
 
-/// An origin; the next one of its element, with a lower bound of the time by which that one is later.
+/// Index of an origin; the next origin of the same element, with a lower bound of the time by which that next one is
+/// later.
 type Later = (usize, Option<(usize, f64)>);
 
-/// Returns the origins in the order of their points, each with the next one of its element.
+/// Returns the origins in the order of their points, each with the next origin of the same element.
 fn later_origins(outside: &[Origin], paths: &Paths, leads: &[f64]) -> Vec<Later> {
     let number = |origin: usize| match outside[origin].0 {
         From::Inputs => None,
@@ -515,14 +519,14 @@ fn later_origins(outside: &[Origin], paths: &Paths, leads: &[f64]) -> Vec<Later>
     with_next.collect()
 }
 
-/// Returns for each origin whether the arc from it can decide when a point is ready.
+/// Returns `true` for each origin whose arc can determine the arrival time of a point.
 ///
 /// Two origins of one element are in the same stage. So an arc is redundant if the arc from a later point of the same
-/// element takes at least as long, including the time by which that point is later. In a chain of adders most arcs are:
-/// each bit waits for its own carry, and the carry waits for the bits below.
+/// element takes at least as long, including the time by which that point is later. Most arcs in a chain of adders are
+/// redundant: each bit depends on its own carry, and the carry depends on the bits below.
 fn needed(times: &[f64], later: &[Later]) -> Vec<bool> {
     let mut is_needed = vec![false; times.len()];
-    // Delay by way of later points of the same element.
+    // Largest delay by way of later points of the same element.
     let mut by_later = vec![f64::NEG_INFINITY; times.len()];
     for &(origin, next) in later.iter().rev() {
         if let Some((next, lead)) = next {
@@ -533,7 +537,7 @@ fn needed(times: &[f64], later: &[Later]) -> Vec<bool> {
     is_needed
 }
 
-/// Returns the least time between a point and an earlier one, by their times from each origin.
+/// Returns the smallest delay between an earlier and a later point, computed from their times from each origin.
 fn lead(earlier: &[f64], times: &[f64]) -> f64 {
     let pairs = earlier.iter().zip(times).filter(|pair| *pair.0 > f64::NEG_INFINITY);
     pairs.map(|(earlier, time)| time - earlier).fold(f64::INFINITY, f64::min)
@@ -546,7 +550,7 @@ mod tests {
     use alir_core::num::SplitMix;
     use alir_testing::random;
 
-    /// When the last bit that ports show is there by the timing of the gates themselves, registers aside.
+    /// Returns the arrival of the latest bit at an output port by the timing of the gates, without setup time.
     fn longest(model: &Model, technology: &Technology) -> f64 {
         let options = Options { fabric: Fabric::default().by_operation(), ..Options::default() };
         let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);
@@ -556,7 +560,7 @@ mod tests {
         let size = size(&tables(&gates, &cover, technology), technology);
         let timing = Timing::new(&gates, &cover, technology, size, 0.0);
         let least = technology.least_setup();
-        // Ports that show inputs or constants belong to no operation.
+        // Ports that are driven by inputs or constants belong to no operation.
         let made = gates.ends.iter().copied().filter(|x| gates.gates[x.gate()] != Gate::Source);
         f64::from(timing.latest_at_registers(made).at) - least
     }
@@ -590,10 +594,10 @@ mod tests {
                 let paths = elements.gather(&gates, &fixed);
                 let is_whole = |(e, seen): (usize, &Vec<u32>)| paths.points_of(e).len() == seen.len();
                 if !elements.seen.iter().enumerate().all(is_whole) {
-                    // An operation is timed as one.
+                    // The bits of an operation share one point.
                     continue;
                 }
-                // Any stages in which nothing is before what it reads.
+                // Random stages in which no operation precedes its operands.
                 let mut rng = SplitMix::new(seed);
                 let mut stage = vec![0u32; operations + model.outputs().len()];
                 for id in model.ids() {
@@ -603,7 +607,7 @@ mod tests {
                 for (j, out) in model.outputs().iter().enumerate() {
                     stage[operations + j] = out.source.map_or(0, |v| stage[v.index()]) + rng.below(2) as u32;
                 }
-                // The gates one by one: what comes from another stage, or from a port, is there when the stage begins.
+                // Timing of each node: bits from another stage or from a port arrive when the stage begins.
                 let element = |node: u32| elements.of[fixed.gate[node as usize] as usize];
                 let mut at = fixed.least.clone();
                 for node in 0..at.len() as u32 {
@@ -659,7 +663,7 @@ mod tests {
             let paths = paths(&model, device.technology(), Fabric::default(), &schedule);
             assert_eq!(paths.points_of(ValueId(400).index()).len(), 1);
             let (longest, gates) = (paths.longest(model.nodes().len()), self::longest(&model, device.technology()));
-            // A register may need more setup time after another bit than after the last one.
+            // The register after an earlier bit may need more setup time than the register after the latest bit.
             assert!(longest >= gates - 1e-3 && longest < gates + 0.2, "{}: {longest} and {gates}", device.name());
         }
     }

@@ -1,10 +1,10 @@
 //! Implementation of each look-up table of a netlist: logic, logic in pieces, or BRAM.
 //!
-//! By cost ([`TableStyle::ByCost`]), a table gets the implementation with the smallest share of the device: logic costs
-//! the look-up tables of its cover, pieces ([`crate::netlist::pieces`]) one each, a BRAM as many look-up tables as the
-//! device has for each of its BRAMs. A distributed memory is not an option: it is a look-up table for each 2^n words of
-//! a bit, n the table's inputs, which is logic without minimisation. A BRAM needs registers directly after the table,
-//! at a stage boundary, which it absorbs; a table without such registers stays logic.
+//! With [`TableStyle::ByCost`], a table gets the implementation with the smallest share of the device. The cost is a
+//! number of LUTs: logic costs the LUTs of its cover, each piece ([`crate::netlist::pieces`]) costs one LUT, and a BRAM
+//! costs the ratio of LUTs to BRAMs of the device. Distributed memory is not an option: it needs one LUT for each 2^n
+//! words of a bit (n is the number of LUT inputs), which is logic without minimisation. A BRAM needs and absorbs
+//! registers directly after the table, at a stage boundary; a table without such registers stays logic.
 
 use super::count::{tables as counted, total};
 use super::cover::cover;
@@ -17,20 +17,20 @@ use crate::netlist::{Cell, Netlist, Piece, Rom, Wiring};
 /// Requested implementation of look-up tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableStyle {
-    /// The synthesiser's choice.
+    /// The synthesis tool decides.
     #[default]
     Auto,
     /// Logic (LUTs).
     Logic,
-    /// BRAM, where only registers read the table; logic elsewhere.
+    /// BRAM if only registers read the table, otherwise logic.
     Block,
-    /// Logic, decomposed by a search into functions that fill one look-up table of the device each, in modules with an
-    /// attribute that keeps their hierarchy.
+    /// Logic, decomposed by a search into functions of one LUT each. Modules with an attribute keep the hierarchy of
+    /// the pieces.
     Pieces {
-        /// Inputs of a look-up table.
+        /// Number of inputs of a LUT.
         table_inputs: u32,
     },
-    /// BRAM where that is cheaper on the device than logic, the synthesiser's choice elsewhere.
+    /// BRAM where it costs less than logic on the device; elsewhere the synthesis tool decides.
     ByCost {
         /// The device.
         device: Device,
@@ -38,7 +38,7 @@ pub enum TableStyle {
 }
 
 impl Forms {
-    /// Decides it.
+    /// Decides on the implementation of each look-up table of `netlist`.
     pub(crate) fn new(netlist: &Netlist, style: TableStyle) -> Forms {
         let registered = match style {
             TableStyle::Block | TableStyle::ByCost { .. } => registered(netlist),
@@ -69,20 +69,20 @@ impl Forms {
     }
 }
 
-/// Words of the array that stands for a table: every address has one.
+/// Returns the number of words of the array that implements a table: one for each address.
 pub(crate) fn memory_words(rom: &Rom) -> u64 {
     1 << rom.addr_width.min(32)
 }
 
-/// Returns the number of BRAMs that hold a table.
+/// Returns the number of BRAMs of a table.
 pub(super) fn memories(rom: &Rom, technology: &Technology) -> u64 {
     (u64::from(rom.word_width) << rom.addr_width.min(40)).div_ceil(technology.memory)
 }
 
-/// Returns `true` if the BRAMs that hold a table are a smaller share of the device than its logic.
+/// Returns `true` if the BRAMs of a table are a smaller share of the device than its logic.
 fn block_is_cheaper(rom: &Rom, technology: &Technology) -> bool {
     let blocks = (memories(rom, technology) * technology.tables_per_memory) as f64;
-    // No table takes more than one look-up table for each 8 words of a bit.
+    // A table needs at most one LUT for each 8 words of a bit.
     let most = rom.word_width as f64 * (rom.words.len() as f64 / 8.0).max(1.0);
     if most <= blocks {
         return false;
@@ -95,7 +95,7 @@ fn block_is_cheaper(rom: &Rom, technology: &Technology) -> bool {
     total(&counted(&gates, &cover, technology), technology) > blocks
 }
 
-/// Tables all of whose readers are followed by nothing but registers.
+/// Returns for each table `true` if only registers read its words.
 fn registered(netlist: &Netlist) -> Vec<bool> {
     let mut other_reader = vec![false; netlist.nets().len()];
     let mut read = |wiring: Wiring| {
@@ -103,7 +103,8 @@ fn registered(netlist: &Netlist) -> Vec<bool> {
     };
     for net in netlist.nets() {
         if let Cell::Register { d, .. } = net.cell {
-            // The whole word, as it is: anything else puts logic between memory and register.
+            // The register must store the whole word unchanged; any other wiring may put logic between memory and
+            // register.
             if let &[Piece::Bits { net: read, lo: 0, width }] = netlist.pieces(d)
                 && netlist.net(read).width == width
             {
@@ -129,7 +130,7 @@ mod tests {
     use alir_core::num::SplitMix;
     use alir_opt::schedule::{self, Schedule};
 
-    /// The form by cost of a table of random words, in the middle of a pipeline or without registers.
+    /// Returns the implementation by cost of a table of random words, in the middle of a pipeline or without registers.
     fn form(address: u32, width: u32, registered: bool, device: Device) -> Form {
         use alir_core::ir::{Builder, Op, Output, Table};
         use alir_core::num::{Code, Interval};
@@ -153,11 +154,11 @@ mod tests {
     #[test]
     fn a_large_table_before_a_register_is_a_block_memory() {
         let device = Device::Xcku5p;
-        // Look-up tables of logic: 2^(address - 6) for each bit, about; a memory is worth 452.
+        // Logic needs about 2^(address - 6) LUTs for each bit; a BRAM costs 452.
         assert_eq!(form(12, 9, true, device), Form::Memory);
         assert_eq!(form(12, 9, false, device), Form::Function, "no register to take in");
         assert_eq!(form(9, 9, true, device), Form::Function, "less logic than a memory is worth");
-        // Four inputs: four times as many, against 402.
+        // Four-input LUTs: four times as many LUTs; a BRAM costs 402.
         assert_eq!(form(10, 12, true, Device::Ecp5), Form::Memory);
         assert_eq!(form(10, 12, true, device), Form::Function);
     }

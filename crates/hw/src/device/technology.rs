@@ -1,88 +1,90 @@
-//! Elements of a device and their delays.
+//! Cells of device families and their delays.
 
 use super::arcs::{self, Arcs};
 use super::fitted;
 use crate::netlist::BlockRegisters;
 
-/// The parts of a device family as far as the estimates know them. Times are nanoseconds.
+/// Cells of a device family that the estimates use. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Technology {
-    /// Tables that a function of 1, 2, ... inputs takes; functions of more inputs do not fit. A function of more inputs
-    /// than a table has is built from several tables and the slice's own multiplexers.
+    /// Number of LUTs of a function of 1, 2, ... inputs. A function with more inputs than a LUT is built from several
+    /// LUTs and the slice's multiplexers. Functions with more inputs than entries are not mapped.
     pub tables: &'static [u32],
-    /// Inputs of one table.
+    /// Number of inputs of one LUT.
     pub table_inputs: u32,
-    /// `true` if designs for the device are mostly synthesised by Yosys.
+    /// `true` if Yosys is the usual synthesis tool for the device.
     pub synthesised_by_yosys: bool,
-    /// `true` if the table before each carry bit can absorb logic.
+    /// `true` if the LUT before each carry bit can absorb logic.
     pub table_before_carry: bool,
-    /// Tables that a carry bit takes where it cannot.
+    /// LUTs of a carry bit, for devices whose LUT before a carry bit cannot absorb logic.
     pub tables_per_carry_bit: u32,
-    /// Carry bits in a cell of the report.
+    /// Number of carry bits of a carry cell, as counted in the report.
     pub carry_cell: u32,
-    /// `true` if a table before a carry bit can add three operands.
+    /// `true` if a LUT before a carry bit can add three operands.
     pub three_operands: bool,
     /// Largest width in bits of adders that are built from gates.
     pub short_adder: u32,
     /// Widths of the signed factors of a DSP, the longer first; `None` if the device has no DSPs.
     pub multiplier: Option<(u32, u32)>,
-    /// Number of registers of a DSP before each factor and after the product, as far as synthesis is known to use them.
+    /// Number of registers of a DSP before each factor and after the product that synthesis is known to use.
     pub multiplier_registers: (u32, u32),
-    /// Bits of a BRAM.
+    /// Capacity of a BRAM in bits.
     pub memory: u64,
-    /// Look-up tables for each BRAM that a device of the family has.
+    /// Ratio of LUTs to BRAMs in a device of the family.
     pub tables_per_memory: u64,
-    /// Times of its parts.
+    /// Delays of the cells.
     pub times: PartTimes,
-    /// Factors for the counts of tables: logic, tables before carries.
+    /// Fitted factors for the LUT counts of logic, multiplexers and carry bits.
     pub scale: Scale,
-    /// Error bounds of the estimates.
+    /// Measured error bounds of the estimates.
     pub error: ErrorOf,
 }
 
-/// Source of the delays of a device's parts.
+/// Source of the delays of a device's cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PartTimes {
-    /// A few times, each including the wire after the part: fitted to a tool's results, or rounded estimates.
+    /// One delay per kind of cell, which includes the wire after the cell: fitted to a tool's results, or a rounded
+    /// estimate.
     Lumped(Times),
-    /// Every arc through a slice, measured, and wires apart.
+    /// Measured delay of every timing arc through a slice, with separate delays of wires.
     Arcs(&'static Arcs),
 }
 
-/// Times of a device's parts in nanoseconds.
+/// Lumped delays of a device's cells in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Times {
-    /// A register's clock to output and setup, and the clock's skew.
+    /// Sum of a register's clock-to-output and setup times and the clock skew.
     pub register: f64,
-    /// A table and the wire after it.
+    /// A LUT and the wire after it.
     pub table: f64,
-    /// From a carry chain's operand into the chain and from the chain to a sum bit, with the wire after it.
+    /// Delay from an operand of a carry chain into the chain plus the delay from the chain to a sum bit, including the
+    /// wire after the sum bit.
     pub chain: f64,
     /// One bit of a carry chain.
     pub carry: f64,
     /// A DSP and the wire after it.
     pub multiplier: f64,
-    /// Share by which wires get longer for every doubling of the tables beyond a thousand.
+    /// Relative increase of the wire delay for every doubling of the number of LUTs beyond 1000.
     pub spread: f64,
 }
 
-/// Factors that a fit found between our cover and the synthesiser's.
+/// Fitted ratios of the synthesis tool's LUT counts to those of our cover.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// Tables that are logic but no multiplexers.
+    /// LUTs that are logic other than multiplexers.
     pub logic: f64,
-    /// Tables that are multiplexers: synthesisers spend more on them to be fast.
+    /// LUTs that are multiplexers. Synthesis tools use more LUTs for multiplexers in favour of speed.
     pub multiplexers: f64,
-    /// Tables in front of carry bits.
+    /// LUTs before carry bits.
     pub carry: f64,
 }
 
-/// Errors of the estimates where they were measured: nine of ten are nearer than this. Shares.
+/// Relative errors that nine of ten estimates do not exceed; `None` if no measurement exists.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorOf {
-    /// Relative error of the number of tables.
+    /// Relative error of the number of LUTs.
     pub lut: Option<f64>,
-    /// Relative error of the clock.
+    /// Relative error of the clock estimate.
     pub clock: Option<f64>,
 }
 
@@ -103,8 +105,8 @@ impl Technology {
         self.clock_to_output() + self.least_setup()
     }
 
-    /// The least that a register needs before the clock edge, as far as that is not in [`Self::clock_to_output`]:
-    /// nanoseconds.
+    /// Returns the smallest setup time of a register in nanoseconds, or 0 if [`Self::clock_to_output`] includes the
+    /// setup.
     pub(super) fn least_setup(&self) -> f64 {
         match self.times {
             PartTimes::Lumped(_) => 0.0,
@@ -112,7 +114,8 @@ impl Technology {
         }
     }
 
-    /// Returns the time of registers without the setups that [`super::timing`] adds, in nanoseconds.
+    /// Returns the clock-to-output time of a register in nanoseconds, without the setup times that [`super::timing`]
+    /// adds.
     pub(super) fn clock_to_output(&self) -> f64 {
         match self.times {
             PartTimes::Lumped(times) => times.register,
@@ -132,19 +135,19 @@ impl Technology {
     }
 }
 
-/// Cost of functions by their inputs in slices of six-input tables with two levels of multiplexers.
+/// LUTs of functions by number of inputs, for slices with six-input LUTs and two levels of multiplexers.
 const SIX: &[u32] = &[1, 1, 1, 1, 1, 1, 2, 4];
-/// In slices of four-input tables with multiplexers up to seven inputs.
+/// LUTs of functions by number of inputs, for slices with four-input LUTs and multiplexers for up to seven inputs.
 const FOUR: &[u32] = &[1, 1, 1, 1, 2, 4, 8];
-/// Four-input tables alone.
+/// LUTs of functions by number of inputs, for four-input LUTs without multiplexers.
 const FOUR_ALONE: &[u32] = &[1, 1, 1, 1];
-/// Six-input tables alone.
+/// LUTs of functions by number of inputs, for six-input LUTs without multiplexers.
 const SIX_ALONE: &[u32] = &[1, 1, 1, 1, 1, 1];
 
-/// AMD's 7 series: a table makes the sum and the carry of three bits in front of its carry bit (UG474, "O5" and "O6";
-/// the carry goes over a general wire, M. Kumm, P. Zipf, *Efficient High Speed Compression Trees on Xilinx FPGAs*, MBMV
-/// 2014; look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479,
-/// UG473), two registers before a multiplier's factors and two after its product. Times: [`arcs`].
+/// AMD 7 series. 48E1 DSPs of 25 x 18 bits and BRAMs of 36 Kibit (UG479, UG473); two registers before a DSP's factors
+/// and two after its product. One LUT computes the sum and the carry of three bits before its carry bit (UG474, outputs
+/// "O5" and "O6"); the carry is routed over a general wire (M. Kumm, P. Zipf, *Efficient High Speed Compression Trees
+/// on Xilinx FPGAs*, MBMV 2014). Ratio of LUTs to BRAMs: XC7A200T, DS180. Delays: [`arcs`].
 pub(super) const SERIES7: Technology = Technology {
     tables: SIX,
     table_inputs: 6,
@@ -163,8 +166,8 @@ pub(super) const SERIES7: Technology = Technology {
     error: fitted::SERIES7_ERROR,
 };
 
-/// AMD's UltraScale+ (look-up tables for each memory: KU5P, DS890): 48E2 multipliers of 27 x 18, memories of 36 Kibit
-/// (UG579, UG573), chains of eight bits (UG574).
+/// AMD UltraScale+. 48E2 DSPs of 27 x 18 bits, BRAMs of 36 Kibit (UG579, UG573), carry cells of eight bits (UG574).
+/// Ratio of LUTs to BRAMs: KU5P, DS890.
 pub(super) const ULTRASCALE_PLUS: Technology = Technology {
     carry_cell: 8,
     multiplier: Some((27, 18)),
@@ -175,8 +178,8 @@ pub(super) const ULTRASCALE_PLUS: Technology = Technology {
     ..SERIES7
 };
 
-/// Lattice ECP5: four-input tables, carry cells of two bits that take nothing in (FPGA-DS-02012; look-up tables for
-/// each memory: LFE5-85).
+/// Lattice ECP5. Four-input LUTs, carry cells of two bits that absorb no logic (FPGA-DS-02012). Ratio of LUTs to BRAMs:
+/// LFE5-85.
 pub(super) const ECP5: Technology = Technology {
     tables: FOUR,
     table_inputs: 4,
@@ -195,8 +198,7 @@ pub(super) const ECP5: Technology = Technology {
     error: fitted::ECP5_ERROR,
 };
 
-/// Lattice iCE40 HX: four-input tables with a carry each, no multipliers (FPGA-DS-02029; look-up tables
-/// for each memory: HX8K).
+/// Lattice iCE40 HX. Four-input LUTs with one carry bit each, no DSPs (FPGA-DS-02029). Ratio of LUTs to BRAMs: HX8K.
 pub(super) const ICE40: Technology = Technology {
     tables: FOUR_ALONE,
     table_inputs: 4,
@@ -215,9 +217,9 @@ pub(super) const ICE40: Technology = Technology {
     error: fitted::ICE40_ERROR,
 };
 
-/// Intel Agilex 7: adaptive tables of six inputs with two adder bits, multipliers of 18 x 19 in pairs or one of 27 x
-/// 27, memories of 20 Kibit, adders of two operands only (no shared arithmetic mode: Hyperflex design handbook, 683353,
-/// "Ternary Adders"; Agilex 7 device overview, 683458; two look-up tables for each adaptive one).
+/// Intel Agilex 7. Adaptive logic modules (ALMs) of six inputs with two adder bits, DSPs of two 18 x 19 or one 27 x 27
+/// product, BRAMs of 20 Kibit. Adders have two operands only, as there is no shared arithmetic mode (Hyperflex design
+/// handbook, 683353, "Ternary Adders"). Ratio of LUTs to BRAMs: two LUTs for each ALM (device overview, 683458).
 pub(super) const AGILEX: Technology = Technology {
     tables: SIX_ALONE,
     table_inputs: 6,
@@ -243,7 +245,7 @@ pub(super) const AGILEX: Technology = Technology {
     error: ErrorOf { lut: None, clock: None },
 };
 
-/// No device in particular: six-input tables, carry chains, 18 x 18 multipliers, in a middling process.
+/// No particular device: six-input LUTs, carry chains, 18 x 18 DSPs, and delays of a process of medium speed.
 pub(super) const GENERIC: Technology = Technology {
     tables: SIX_ALONE,
     three_operands: false,

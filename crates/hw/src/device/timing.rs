@@ -1,7 +1,7 @@
-//! Arrival time of each bit: static timing over the cover, with every carry chain bit by bit.
+//! Arrival time of each bit: static timing of the LUT cover, with every carry chain timed bit by bit.
 //!
-//! Families with measured arcs are timed arc by arc ([`by_arcs`]); the others by a few times for a table, a chain and a
-//! carry bit, each including the wire after it ([`lumped`]).
+//! Families with measured timing arcs are timed arc by arc ([`by_arcs`]). The other families are timed with one delay
+//! each for a LUT, a chain and a carry bit, which includes the wire after the cell ([`lumped`]).
 
 use super::arcs::{Arcs, Carry};
 use super::cover::Cover;
@@ -9,21 +9,21 @@ use super::gates::{BlockKind, FIRST, Gate, Gates, Lit};
 use super::technology::{PartTimes, Technology, Times};
 use serde::Serialize;
 
-/// Numbers of elements on a path.
+/// Numbers of cells on a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Path {
-    /// Look-up tables, those in front of chains aside.
+    /// LUTs, except those directly before a carry chain.
     pub tables: u32,
     /// Carry chains.
     pub chains: u32,
-    /// Carry bits that it runs along.
+    /// Carry bits along the path.
     pub carry_bits: u32,
     /// DSPs.
     pub multipliers: u32,
 }
 
 impl Path {
-    /// Adds a block with `levels` levels of look-up tables.
+    /// Adds a block with `levels` LUT levels to the path.
     fn add_block(&mut self, kind: BlockKind, levels: u32) {
         self.tables += levels;
         match kind {
@@ -37,7 +37,7 @@ impl Path {
     }
 }
 
-/// A time in nanoseconds after the clock edge, without the register, and the path that takes it.
+/// Arrival time in nanoseconds after the clock edge, without the delay of the register, and the path with this delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Arrival {
     pub(super) at: f32,
@@ -56,10 +56,10 @@ impl Arrival {
     }
 }
 
-/// Part of a chain's time that passes before the first carry.
+/// Share of a chain's delay between its operand and the first carry.
 pub(super) const BEFORE_CARRY: f64 = 0.5;
 
-/// Levels of adders in a product of logic.
+/// Returns the number of adder levels of a product in logic.
 fn product_levels(shorter: u32) -> u32 {
     u32::BITS - shorter.saturating_sub(1).leading_zeros()
 }
@@ -68,13 +68,13 @@ fn product_levels(shorter: u32) -> u32 {
 pub(super) struct Timing {
     /// The arrival of every gate's output.
     pub(super) arrivals: Vec<Arrival>,
-    /// Setup time of a register after each gate's output, in nanoseconds; empty where the time of a register is one
-    /// figure.
+    /// Setup time of a register after each gate's output, in nanoseconds; empty if the technology has one delay for a
+    /// register.
     setup: Vec<f32>,
 }
 
 impl Timing {
-    /// Times a cover of `tables` tables. `inputs`: arrival time of input ports in nanoseconds.
+    /// Times a cover of `tables` LUTs. `inputs` is the arrival time of input ports in nanoseconds.
     pub(super) fn new(gates: &Gates, cover: &Cover, technology: &Technology, tables: f64, inputs: f64) -> Timing {
         match technology.times {
             PartTimes::Lumped(times) => {
@@ -102,12 +102,12 @@ impl Timing {
     }
 }
 
-/// Nanoseconds of a number of picoseconds.
+/// Converts picoseconds to nanoseconds.
 fn ns(picoseconds: u16) -> f64 {
     f64::from(picoseconds) / 1000.0
 }
 
-/// Returns the delay of a block from its last input on, and the levels of tables within it.
+/// Returns the delay of a block from its latest input to its output, and the number of LUT levels within the block.
 pub(super) fn lumped_block(kind: BlockKind, technology: &Technology, times: &Times, wires: f64) -> (f64, u32) {
     let (table, chain) = (times.table * wires, times.chain * wires);
     match kind {
@@ -130,8 +130,8 @@ pub(super) fn lumped_wires(times: &Times, tables: f64) -> f64 {
     1.0 + times.spread * (tables / 1000.0).log2().max(0.0)
 }
 
-/// The arrival of every gate's output by a few times. `wires`: how much longer wires are than in a small design;
-/// `inputs`: when input ports are there, in nanoseconds.
+/// Times a cover with lumped delays. `wires` is the wire delay relative to a small design; `inputs` is the arrival time
+/// of input ports in nanoseconds.
 fn lumped(
     gates: &Gates,
     cover: &Cover,
@@ -157,7 +157,7 @@ fn lumped(
                 latest.plus(table, |path| path.tables += 1)
             }
             Gate::Carry { a, b, before, own_table: _ } => {
-                // The table in front of a chain belongs to the chain's time.
+                // The delay of a chain includes the LUT before the chain.
                 let in_front = technology.table_before_carry && gates.gates[a.gate()].is_logic();
                 let select = match in_front {
                     true => of(&at, a).plus(-table, |path| path.tables -= 1),
@@ -184,9 +184,9 @@ fn lumped(
 /// A bit of a carry chain.
 #[derive(Clone, Copy)]
 struct ChainBit {
-    /// Its place in the cell.
+    /// Position of the bit in its cell.
     position: usize,
-    /// The carry into its cell, unless that is a constant.
+    /// Arrival of the carry into the cell, or `None` if the carry is constant.
     carry_in: Option<Arrival>,
     /// Arrival of the select signal.
     select: Arrival,
@@ -194,20 +194,20 @@ struct ChainBit {
     direct: Arrival,
 }
 
-/// The bits of a chain timed so far, by the arcs of a cell.
+/// The bits of a chain timed so far, and the timing arcs of its cells.
 struct Chains<'a> {
     cell: &'a Carry,
     bits: Vec<ChainBit>,
 }
 
 impl Chains<'_> {
-    /// Returns the bits of the last bit's cell, lowest first.
+    /// Returns the bits of the cell that contains the last bit, lowest first.
     fn cell_of_last(&self) -> &[ChainBit] {
         let last = self.bits.last().map_or(0, |bit| bit.position);
         &self.bits[self.bits.len() - 1 - last..]
     }
 
-    /// Returns the carry out of the last bit's cell, at the next cell's carry in.
+    /// Returns the arrival at the next cell's carry in, from the cell that contains the last bit.
     fn carry_out(&self) -> Arrival {
         let cell = self.cell;
         let bits = self.cell_of_last();
@@ -223,7 +223,7 @@ impl Chains<'_> {
         out.plus(ns(cell.between), |_| {})
     }
 
-    /// Adds a bit, the first of a chain or the next one after the last, and returns the arrival of its sum.
+    /// Appends a bit and returns the arrival of its sum. `is_first` starts a new chain.
     fn next(&mut self, is_first: bool, select: Arrival, direct: Arrival) -> Arrival {
         let entered = |arrival: Arrival| arrival.plus(0.0, |path| path.chains += 1);
         let (select, direct) = (entered(select), entered(direct));
@@ -250,7 +250,7 @@ impl Chains<'_> {
     }
 }
 
-/// A table's inputs, the latest on the fastest pin.
+/// Arrivals at a function's inputs. The latest input uses the fastest pin.
 struct Inputs(Vec<Arrival>);
 
 impl Inputs {
@@ -260,8 +260,8 @@ impl Inputs {
         Inputs(all)
     }
 
-    /// Returns the arrival at the output of one table, or of several with the slice's multiplexers, where the latest
-    /// inputs select.
+    /// Returns the arrival at the output of one LUT, or of several LUTs with the slice's multiplexers, whose selects
+    /// are the latest inputs.
     fn through(&self, arcs: &Arcs) -> Arrival {
         let times = arcs.table_times(self.0.len());
         let ends = self.0.iter().zip(times).map(|(input, time)| input.plus(time, |_| {}));
@@ -270,13 +270,13 @@ impl Inputs {
     }
 }
 
-/// Returns the number of tables, chain bits, blocks, registers and ports that read each gate.
+/// Returns the number of LUTs, chain bits, blocks, registers and ports that read each gate.
 fn readers(gates: &Gates, cover: &Cover, technology: &Technology) -> Vec<u32> {
     let mut readers = vec![0u32; gates.gates.len()];
     for (index, gate) in gates.gates.iter().enumerate() {
         match *gate {
             Gate::Carry { a, b, .. } => {
-                // A table in front of the chain needs no wire to it.
+                // A LUT directly before the chain drives it without a wire.
                 if !(technology.table_before_carry && gates.gates[a.gate()].is_logic()) {
                     readers[a.gate()] += 1;
                 }
@@ -328,7 +328,8 @@ impl<'a> Reach<'a> {
         let wire = self.wire(self.readers[gate] as usize);
         match self.gates.gates[gate] {
             Gate::Carry { .. } => ns(self.arcs.carry.sum_to_pin) + wire,
-            // The table in front of a chain makes the sum of three too: what enters it came over the wire.
+            // The LUT before a chain also computes the sum of three bits. The delay of the wire is that of the LUT's
+            // inputs.
             Gate::Block(block) if self.gates.blocks[block as usize].kind == BlockKind::SumOfThree => 0.0,
             _ if self.is_wide(gate) => ns(self.arcs.multiplexer_to_pin) + wire,
             _ => wire,
@@ -352,8 +353,8 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Returns the delay in nanoseconds of a block that is no table, from its last input on, and the levels of tables
-    /// within it.
+    /// Returns the delay in nanoseconds of a block from its latest input to its output, and the number of LUT levels
+    /// within the block; `None` if the block is timed as a LUT.
     pub(super) fn block(&self, kind: BlockKind, technology: &Technology) -> Option<(f64, u32)> {
         let arcs = self.arcs;
         let short = self.wire(1);
@@ -378,7 +379,8 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// Times a cover arc by arc. `wires`: delays of wires in picoseconds by the number of readers.
+/// Times a cover arc by arc. `wires`: wire delays in picoseconds by the number of readers; `inputs`: arrival of input
+/// ports.
 fn by_arcs(gates: &Gates, cover: &Cover, technology: &Technology, arcs: &Arcs, wires: &[f64], inputs: f64) -> Timing {
     let count = gates.gates.len();
     let reach = Reach::new(gates, cover, technology, arcs, wires.to_vec());
@@ -405,7 +407,7 @@ fn by_arcs(gates: &Gates, cover: &Cover, technology: &Technology, arcs: &Arcs, w
             Gate::Carry { a, b, before, own_table: _ } => {
                 let in_front = gates.gates[a.gate()].is_logic();
                 let select = match in_front {
-                    // The table in front of a chain belongs to the chain.
+                    // The delay of a chain includes the LUT before the chain.
                     true => at[a.gate()].plus(0.0, |path| path.tables -= 1),
                     false => {
                         Inputs::new([wired(&at, a), wired(&at, b)]).through(arcs).plus(0.0, |path| path.tables -= 1)
@@ -444,7 +446,7 @@ mod tests {
     use alir_opt::schedule::Schedule;
     use num_bigint::BigInt;
 
-    /// Returns the arrival of the last output bit in picoseconds if wires take no time.
+    /// Returns the arrival of the latest output bit in picoseconds with wires of zero delay.
     fn before_wires(model: &Model, technology: &Technology, arcs: &Arcs) -> f64 {
         let netlist = crate::netlist::lower(model, &Schedule::combinational(model.nodes().len()), &Default::default());
         let forms = Forms::new(&netlist, TableStyle::default());
@@ -454,7 +456,7 @@ mod tests {
         f64::from(timing.latest(gates.ends.iter().copied()).at) * 1000.0
     }
 
-    /// Builds a program with unsigned inputs of these widths and one output, which `made` computes.
+    /// Builds a model with unsigned inputs of these widths and one output, which `made` computes.
     fn program(widths: &[u32], made: impl FnOnce(&mut Builder, &[ValueId]) -> ValueId) -> Model {
         let mut builder = Builder::new(vec![0; widths.len()]);
         let inputs: Vec<ValueId> =
@@ -469,32 +471,32 @@ mod tests {
         Interval::new(0, (BigInt::from(1) << bits) - 1, 0)
     }
 
-    /// Builds a program with two unsigned inputs of `width` bits and the result of `op`, of an unsigned type of `bits`
-    /// bits.
+    /// Builds a model with two unsigned inputs of `width` bits whose output is the result of `op`, an unsigned type of
+    /// `bits` bits.
     fn two_inputs(width: u32, bits: u32, op: impl Fn(ValueId, ValueId) -> Op) -> Model {
         program(&[width, width], |builder, inputs| builder.op(op(inputs[0], inputs[1]), unsigned(bits)))
     }
 
-    /// Builds the sum of two unsigned inputs of `width` bits.
+    /// Builds a model that adds two unsigned inputs of `width` bits.
     fn sum(width: u32) -> Model {
         two_inputs(width, width + 1, |a, b| Op::Add { a, b, shift: 0 })
     }
 
     #[test]
     fn sums_take_what_their_arcs_take() {
-        // By hand: benches/results/estimates.md.
+        // Computed by hand in benches/results/estimates.md.
         for (width, picoseconds) in [(4, 315.0), (8, 390.0), (16, 450.0), (32, 548.0), (64, 744.0)] {
             let time = before_wires(&sum(width), &technology::ULTRASCALE_PLUS, &ULTRASCALE_PLUS);
             assert!((time - picoseconds).abs() < 0.5, "{width} bits: {time}");
         }
-        // Table 236; S1 to CO3 528, then a cell of 114 each, CIN to O0 222.
+        // LUT 236; S1 to CO3 528, then 114 for each further cell, CIN to O0 222.
         for (width, picoseconds) in [(4, 236.0 + 528.0 + 222.0), (16, 236.0 + 528.0 + 3.0 * 114.0 + 222.0)] {
             let time = before_wires(&sum(width), &technology::SERIES7, &SERIES7);
             assert!((time - picoseconds).abs() < 0.5, "{width} bits: {time}");
         }
     }
 
-    /// Builds a comparison of two inputs: the sign of their difference.
+    /// Builds a model that compares two inputs by the sign of their difference.
     fn comparison(width: u32) -> Model {
         program(&[width, width], |builder, inputs| {
             let most: BigInt = (BigInt::from(1) << width) - 1;
@@ -504,7 +506,7 @@ mod tests {
         })
     }
 
-    /// One of two, as a bit says.
+    /// Builds a model that selects one of two inputs by a third input of one bit.
     fn choice(width: u32) -> Model {
         program(&[width, width, 1], |builder, inputs| {
             let op = Op::Mux { cond: inputs[2], on_true: inputs[0], on_false: inputs[1], shift: 0 };
@@ -512,7 +514,7 @@ mod tests {
         })
     }
 
-    /// Builds a table of `address` address bits with scrambled words.
+    /// Builds a model with a look-up table of `address` address bits and scrambled words.
     fn table(address: u32) -> Model {
         program(&[address], |builder, inputs| {
             let mut rng = alir_core::num::SplitMix::new(7);
@@ -522,13 +524,13 @@ mod tests {
         })
     }
 
-    /// Checks times of UltraScale+ and 7 series against sums of their arcs in picoseconds.
+    /// Checks delays of UltraScale+ and 7 series against sums of their timing arcs in picoseconds.
     fn take(model: &Model, what: &str, [ultrascale, series7]: [f64; 2]) {
         for (technology, arcs, by_hand) in
             [(&technology::ULTRASCALE_PLUS, &ULTRASCALE_PLUS, ultrascale), (&technology::SERIES7, &SERIES7, series7)]
         {
             let time = before_wires(model, technology, arcs);
-            // A picosecond has no halves.
+            // Delays are rounded to whole picoseconds.
             assert!((time - by_hand).abs() <= 0.51, "{what}: {time} and {by_hand} by hand");
         }
     }
@@ -537,8 +539,8 @@ mod tests {
     fn comparisons_products_tables_and_gates_take_what_their_arcs_take() {
         for width in [4u32, 8, 16, 32, 64] {
             let n = f64::from(width);
-            // The sign is one bit above the operands: the first of a cell on 7 series and, from 8 bits on, on
-            // UltraScale+.
+            // The sign is one bit above the operands. This bit is the first of a cell on 7 series and, from 8 bits on,
+            // on UltraScale+.
             let cells = f64::from(width / 8);
             let ultrascale = match width {
                 4 => 94.0 + 15.0 + 206.0,
@@ -546,7 +548,7 @@ mod tests {
             };
             let series7 = 236.0 + 528.0 + (n / 4.0 - 1.0) * 114.0 + 222.0;
             take(&comparison(width), &format!("comparison of {width} bits"), [ultrascale, series7]);
-            // Levels of adders in a tree, and what their carries still run along.
+            // Adder levels of a tree, and the remaining carry bits on the path.
             let levels = n.log2();
             let ultrascale = levels * (94.0 + 15.0 + 241.0 + 30.0) + n / 8.0 * (23.0 + 26.0);
             let series7 = levels * (236.0 + 582.0 + 175.0) + n / 4.0 * 114.0;
@@ -556,7 +558,7 @@ mod tests {
             take(&either, &format!("exclusive or of {width} bits"), [94.0, 236.0]);
             take(&choice(width), &format!("multiplexer of {width} bits"), [134.0, 408.0]);
         }
-        // One table; tables with the slice's multiplexers; one or two tables more after those.
+        // One LUT; several LUTs with the slice's multiplexers; one or two further LUTs after the multiplexers.
         let (wide, wider) = ([319.0, 857.0], [389.0, 961.0]);
         let behind = |first: f64, second: f64| [wider[0] + 32.0 + first, wider[1] + 192.0 + second];
         for (address, by_hand) in [
@@ -583,7 +585,7 @@ mod tests {
         assert_eq!(at(&[0.0]), 78.0);
         assert_eq!(at(&[0.0; 6]), 224.0);
         assert_eq!(at(&[1.0, 0.0, 0.0]), 1078.0);
-        // A seventh input selects between two tables; an eighth between two pairs.
+        // A seventh input selects between two LUTs; an eighth selects between two pairs of LUTs.
         assert_eq!(at(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 1000.0 + 65.0 + 77.0);
         assert_eq!(at(&[0.0; 7]), 224.0 + 25.0 + 70.0);
         assert_eq!(at(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), 1000.0 + 65.0 + 77.0);

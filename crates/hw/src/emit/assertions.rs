@@ -1,14 +1,14 @@
-//! SystemVerilog assertions about a module: a module of its own, which `bind` instantiates in it.
+//! SystemVerilog assertions about a module, in a separate module that `bind` instantiates in it.
 //!
-//! Synthesis, the prover and the certificate checker skip it (`SYNTHESIS`), and Icarus, which has no `bind`
-//! (`__ICARUS__`). Every property is checked at the rising edge of the clock.
+//! Synthesis, the prover and the certificate checker skip the assertions (`SYNTHESIS`), and so does Icarus, which does
+//! not support `bind` (`__ICARUS__`). Every property is checked at the rising clock edge.
 
 use super::axis::Axis;
 use crate::netlist::{Element, Interface};
 use alir_core::num::Interval;
 use askama::Template;
 
-/// Intervals of the elements in raw integer values; `None` where the type is all that is known.
+/// Intervals of the elements in raw integer values; `None` if only the type is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ElementRanges {
     /// Inputs, in order.
@@ -17,7 +17,7 @@ pub struct ElementRanges {
     pub outputs: Vec<Option<Interval>>,
 }
 
-/// Returns the module of the assertions and its `bind`, which follow the module; empty if nothing can be asserted.
+/// Returns the module with the assertions and its `bind`, for the end of the file; empty if nothing can be asserted.
 /// Elements of a stream whose samples take several beats have no range assertions.
 pub fn text(interface: &Interface, axis: Option<&Axis>, ranges: &ElementRanges) -> String {
     let view = match axis {
@@ -40,7 +40,7 @@ struct View {
     top: String,
     name: String,
     ports: Vec<Port>,
-    /// Latency in clocks until outputs depend on inputs; `None` for a combinational core or a wrapper.
+    /// Number of cycles until outputs depend on inputs; `None` for a combinational core or a wrapper.
     filled: Option<u32>,
     /// Condition under which the reset is active; `None` without a reset.
     reset: Option<&'static str>,
@@ -53,11 +53,11 @@ struct View {
     ranges: Vec<RangeView>,
 }
 
-/// A port of the module of the assertions.
+/// A port of the module with the assertions.
 struct Port {
     name: String,
     data_type: String,
-    /// Signal of the module that the assertions are about.
+    /// Signal of the checked module to which the port is connected.
     actual: String,
 }
 
@@ -73,15 +73,15 @@ impl Port {
 
 /// A stream of a wrapper.
 struct StreamView {
-    /// Prefix of its ports in the module of the assertions.
+    /// Prefix of the stream's ports in the module with the assertions.
     side: &'static str,
-    /// Prefix of its ports in the wrapper.
+    /// Prefix of the stream's ports in the wrapper.
     port: String,
     hi: u32,
     payload: String,
 }
 
-/// An element whose range is narrower than its type.
+/// Range of an element whose interval is narrower than its type.
 struct RangeView {
     port: String,
     when: String,
@@ -201,17 +201,17 @@ impl View {
         }
     }
 
-    /// Condition under which outputs depend on inputs.
+    /// Returns the condition under which outputs depend on inputs.
     fn is_filled(&self) -> String {
         self.filled.map_or_else(|| "1'b1".to_owned(), |latency| format!("clocks == {latency}"))
     }
 
-    /// Condition under which the reset is active; constant 0 without a reset.
+    /// Returns the condition under which the reset is active; constant 0 without a reset.
     fn in_reset(&self) -> &'static str {
         if self.reset.is_some() { "in_reset" } else { "1'b0" }
     }
 
-    /// Flags of the next clock.
+    /// Returns the next value of the valid flags.
     fn next_flags(&self) -> String {
         match self.valid_latency {
             Some(latency) if latency > 1 => format!("{{flags[{}:1], valid_in}}", latency - 1),
@@ -220,15 +220,15 @@ impl View {
     }
 }
 
-/// Elements on ports.
+/// Elements of the inputs or of the outputs, and the width of their port.
 struct Ports<'a> {
     elements: &'a [Element],
-    /// Bits of their port, if it is not the sum of its elements.
+    /// Width of their port in bits; `None` if the port consists of the elements only.
     widths: Option<u32>,
 }
 
 impl Ports<'_> {
-    /// The bits of an element.
+    /// Returns the bits of an element on its port.
     fn select(&self, element: &Element) -> String {
         let on_port = |e: &&Element| e.port == element.port;
         let own = || self.elements.iter().filter(on_port).map(|e| e.lsb + e.width).max();

@@ -1,4 +1,4 @@
-//! Synthesis attributes, which do not affect behaviour: shift registers, multipliers and names.
+//! Synthesis attributes, which do not affect behaviour: shift registers, tables, multipliers and names.
 //!
 //! Vivado and Quartus have different attributes, so the files contain both; each tool reads its own, and yosys reads
 //! Vivado's `keep`. In VHDL an attribute has one type for all tools: Vivado's `keep` is a string, so Quartus gets
@@ -33,7 +33,8 @@ impl Requests {
         Requests { shreg_extract: options.shreg_extract, keep_names: options.keep_names, use_dsp: options.use_dsp }
     }
 
-    /// Returns the request for a net that reads a table with this request, or that is a product.
+    /// Returns the request for a net. `table` is the request of the table that the net reads, if any; `product` is
+    /// `true` if the net is a product.
     pub(super) fn request(self, table: Option<AttributeRequest>, product: bool) -> Option<AttributeRequest> {
         table.or((product && self.use_dsp).then_some(AttributeRequest::Dsp))
     }

@@ -1,4 +1,4 @@
-//! A netlist with what text needs of every net at hand.
+//! A netlist with a cache of the net properties that code generators need most often.
 
 use super::attributes::Requests;
 use super::plan::scalar_port;
@@ -6,28 +6,28 @@ use crate::device::Form;
 use crate::netlist::{Cell, NetId, Netlist};
 use std::ops::Deref;
 
-/// A netlist, and a small table beside it: names and widths are looked up for every operand of every net, in no order,
-/// and would otherwise miss the cache every time.
+/// A netlist and a compact table of its nets. Names and widths are looked up for every operand of every net, in random
+/// order; each look-up in the netlist itself would miss the processor's cache.
 pub(super) struct Context<'n> {
     netlist: &'n Netlist,
     nets: Vec<Entry<'n>>,
-    /// Requests to synthesis.
+    /// Attributes requested from synthesis.
     pub(super) requests: Requests,
-    /// Division of the work.
+    /// Numbers of threads and nets for rendering.
     pub(super) printing: Printing,
 }
 
-/// Division of the work of printing; it leaves no trace in the file.
+/// Numbers of threads and nets for rendering. They do not affect the generated file.
 #[derive(Clone, Copy)]
 pub(super) struct Printing {
-    /// Threads that render lines at once.
+    /// Number of threads that render lines.
     pub(super) threads: usize,
-    /// Nets that a thread renders before it takes more.
+    /// Number of nets that a thread renders at once.
     pub(super) chunk: usize,
 }
 
 struct Entry<'n> {
-    /// The name by which text reads the net.
+    /// Name by which expressions read the net.
     name: &'n str,
     width: u32,
     is_scalar_port: bool,
@@ -35,7 +35,8 @@ struct Entry<'n> {
 }
 
 impl<'n> Context<'n> {
-    /// `forms`: those of the tables. What a table in pieces makes is connected to a port, which is unsigned.
+    /// Creates a context; `forms` contains the implementation of each table. A net that reads a table in pieces is
+    /// connected to a port, and therefore unsigned.
     pub(super) fn new(netlist: &'n Netlist, requests: Requests, forms: &[Form], printing: Printing) -> Context<'n> {
         let is_port = |cell: Cell| matches!(cell, Cell::Rom { rom, .. } if forms[rom.0 as usize] == Form::Pieces);
         let entry = |(id, net): (u32, &crate::netlist::Net)| {
@@ -47,12 +48,13 @@ impl<'n> Context<'n> {
         Context { netlist, nets: (0..).zip(netlist.nets()).map(entry).collect(), requests, printing }
     }
 
-    /// The name by which text reads a net: its own, or that of the scalar port that it is.
+    /// Returns the name by which expressions read a net: the name of the scalar port if the net is one, otherwise its
+    /// own name.
     pub(super) fn read_name(&self, net: NetId) -> &'n str {
         self.nets[net.index()].name
     }
 
-    /// Number of bits of a net.
+    /// Returns the number of bits of a net.
     pub(super) fn width(&self, net: NetId) -> u32 {
         self.nets[net.index()].width
     }

@@ -1,9 +1,9 @@
-//! Characters of VHDL files, whose comments have names of models.
+//! Character set of VHDL files, whose comments may contain names of models.
 
 use std::borrow::Cow;
 
-/// Returns VHDL source whose bytes are legal in VHDL-93, also in comments and strings: that has ISO 8859-1 without the
-/// control characters 0x80 to 0x9f. A character whose UTF-8 form has such a byte is written as `\u{540d}`.
+/// Returns VHDL source whose bytes are legal in VHDL-93, also in comments and strings: ISO 8859-1 without the control
+/// characters 0x80 to 0x9f. A character whose UTF-8 encoding contains such a byte is written as `\u{540d}`.
 pub fn escaped(source: &str) -> Cow<'_, str> {
     let is_illegal = |byte: u8| (0x80..0xa0).contains(&byte);
     if !source.bytes().any(is_illegal) {

@@ -1,22 +1,23 @@
-//! Text under construction: a string that records its column, and the way in which templates show such text.
+//! HDL source under construction: a string that records its column, and the display of such strings in templates.
 //!
-//! Half of all output is names, bit numbers and operators. They are pushed into one string for each place of the
-//! template, without the formatting machinery, which costs several times as much as the output itself.
+//! Half of the output consists of names, bit numbers and operators. They are appended to one string for each
+//! placeholder of a template, without the formatting of the standard library, which takes several times as long as the
+//! output itself.
 
 use alir_core::num::push_decimal;
 use askama::{FastWritable, Values};
 use std::cell::Cell;
 use std::fmt::{self, Display, Write};
 
-/// Where the next item of a list starts a new line.
+/// Column after which the next item of a list starts on a new line.
 const WRAP: usize = 100;
 
 thread_local! {
-    /// A string in which one place after the other is composed, so that none of them allocates.
+    /// Buffer that is reused for every placeholder, to avoid allocations.
     static SCRATCH: Cell<String> = const { Cell::new(String::new()) };
 }
 
-/// Text that knows its column, so that long lists can be broken between items.
+/// A string that records its column, so that long lists can be broken between items.
 pub(super) struct Line<'t> {
     text: &'t mut String,
     /// String length at which `column` was reached.
@@ -25,12 +26,12 @@ pub(super) struct Line<'t> {
 }
 
 impl<'t> Line<'t> {
-    /// Appends to `text`, which ends at about `column`.
+    /// Creates a line that appends to `text`, which ends at about column `column`.
     pub(super) fn new(text: &'t mut String, column: usize) -> Line<'t> {
         Line { start: text.len(), text, column }
     }
 
-    /// Appends text.
+    /// Appends a string.
     pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
@@ -45,7 +46,7 @@ impl<'t> Line<'t> {
         self.push(if one { "1" } else { "0" });
     }
 
-    /// A blank, or a new line if the current one is long.
+    /// Appends a space, or a new line if the current line is long.
     pub(super) fn blank(&mut self) {
         if self.column + self.text.len() - self.start > WRAP {
             self.push("\n        ");
@@ -56,7 +57,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// Content of a place of a template.
+/// Content of a placeholder in a template.
 #[derive(Clone, Copy)]
 pub(super) struct Spelt<F> {
     column: usize,

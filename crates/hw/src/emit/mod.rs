@@ -1,13 +1,13 @@
-//! Verilog, SystemVerilog and VHDL text of a netlist.
+//! Code generators for a netlist: Verilog, SystemVerilog and VHDL.
 //!
-//! The one input is a [`Netlist`]; the text is a pure function of it, of the [`Language`] and of the [`Options`]. What
-//! it promises to tools and to readers is `docs/rtl-interface.md`, section "Language": one self-contained file, one
-//! assignment for each net, wiring written where it is used, registers of a boundary together, every bit that nobody
-//! reads in one sink, no lint pragma.
+//! The HDL source is a pure function of the [`Netlist`], the [`Language`] and the [`Options`]. The guarantees for tools
+//! and readers are in `docs/rtl-interface.md`, section "Language": one self-contained file, one assignment for each
+//! net, wiring written where it is used, one group for the registers of a boundary, one sink for unread bits, no lint
+//! pragma.
 //!
-//! [`plan`] decides the layout, for all languages; [`verilog`], [`system_verilog`] and [`vhdl`] say how each thing is
-//! spelt; the templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
-//! [`Options::split_above`].
+//! [`plan`] computes the layout for all languages; [`verilog`], [`system_verilog`] and [`vhdl`] define the syntax of
+//! expressions and declarations; the templates (`templates/`) define the structure of the file. A large module is split
+//! by pipeline stage, see [`Options::split_above`].
 
 pub mod assertions;
 mod attributes;
@@ -44,7 +44,7 @@ pub use sidecar::{
 /// Division of the RTL into modules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hierarchy {
-    /// By stages if the netlist is large, else none.
+    /// By stages if the netlist has more than [`Options::split_above`] nets, otherwise a single module.
     #[default]
     Auto,
     /// One module.
@@ -62,13 +62,16 @@ pub struct Options {
     pub rom_style: RomStyle,
     /// Division into modules (or entities) in the same file.
     pub hierarchy: Hierarchy,
-    /// Nets above which [`Hierarchy::Auto`] divides: synthesisers and readers are slow in flat modules of this size.
+    /// Number of nets above which [`Hierarchy::Auto`] divides a module; synthesis tools and viewers are slow with
+    /// larger flat modules.
     pub split_above: usize,
-    /// `true` if chains of registers may become shift register primitives; nothing: the synthesiser's choice.
+    /// `true` if chains of registers may become shift register primitives, `false` if not; `None` leaves the choice to
+    /// synthesis.
     pub shreg_extract: Option<bool>,
-    /// `true` if every net and register asks synthesis to keep its name. Costs area: logic is not merged across them.
+    /// `true` if an attribute requests that synthesis keeps the name of every net and register. Costs area, because
+    /// logic is not merged across such nets.
     pub keep_names: bool,
-    /// Ask synthesis to put products into multiplier blocks.
+    /// `true` if an attribute requests DSPs for products.
     pub use_dsp: bool,
 }
 
@@ -88,19 +91,19 @@ impl Default for Options {
 /// Writes `netlist` as one self-contained file.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn write(netlist: &Netlist, language: Language, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
     let threads = parallel::threads(netlist.nets().len(), NETS_PER_THREAD);
     write_by(Printing { threads, chunk: CHUNK }, netlist, language, options, out)
 }
 
-/// Nets for which another thread is worth its start.
+/// Number of nets per thread above which another thread reduces the run time.
 const NETS_PER_THREAD: usize = 10_000;
 
-/// Nets that a thread renders at once: some 200 kilobytes.
+/// Number of nets that a thread renders at once, about 200 kilobytes of HDL source.
 const CHUNK: usize = 2_000;
 
-/// Like [`write()`], with a division of the work.
+/// Like [`write()`], with explicit numbers of threads and nets.
 fn write_by(
     printing: Printing,
     netlist: &Netlist,
@@ -118,7 +121,7 @@ fn write_by(
     sink.finish(written)
 }
 
-/// The text that [`write()`] writes.
+/// Returns the HDL source that [`write()`] writes.
 pub fn text(netlist: &Netlist, language: Language, options: &Options) -> String {
     let mut bytes = Vec::new();
     write(netlist, language, options, &mut bytes).expect("memory does not refuse a write");
@@ -301,7 +304,7 @@ mod tests {
         let v = text(&s.netlist, Language::Verilog, &options);
         assert_line(&v, "wire [7:0] first = squares[x_inp_0];  // the net first");
         assert_line(&v, "squares[64] = 8'h40;");
-        // To the end of the array.
+        // The `initial` blocks cover the whole array.
         let (words, blocks) = (v.matches("        squares[").count(), v.matches("initial begin").count());
         assert_eq!((words, blocks), (128, 2), "{v}");
     }
@@ -313,7 +316,7 @@ mod tests {
         let roots = s.rom("roots", 5, 1, (0..32).map(|i| u64::from(i % 7 < 3)).collect());
         let addr = s.wiring(&[bits(x, 0, 4), bits(x, 3, 1)]);
         let root = s.net("root", 1, Cell::Rom { rom: roots, addr });
-        // Names that want to be used.
+        // Signals with names that instances would have.
         let y = s.input("u_root", 5, false);
         let addr = s.all(y);
         let other = s.net("Root_address", 1, Cell::Rom { rom: roots, addr });
@@ -351,7 +354,7 @@ mod tests {
     #[test]
     fn layers_are_modules_or_headings() {
         let mut netlist = everything();
-        // The operations of the sample belong to none: two nets that follow one another get one each.
+        // Inputs belong to no operation. The first two other nets get one operation each.
         let numbered = (0..netlist.nets.len()).filter(|&net| !matches!(netlist.nets[net].cell, Cell::Input { .. }));
         for (operation, net) in (0..2).zip(numbered.collect::<Vec<_>>()) {
             netlist.nets[net].operation = Some(operation);

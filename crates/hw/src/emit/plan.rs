@@ -1,10 +1,10 @@
-//! Layout of the file: modules, sections, register groups, unread bits. It is the same for every language.
+//! Layout of a file: modules, sections, register groups, unread bits. The layout is the same for every language.
 //!
 //! Nets keep the order of the netlist within a section. There is one section for the inputs and one for each stage; the
-//! registers of a stage follow its logic. For any stages of a netlist, each name is declared before it is read:
-//! registers that earlier code reads are declared at the beginning (`Module::early`), and if logic itself reads a later
-//! stage, the order ignores stages. The nets of a section are grouped by the layers of the source network, each with a
-//! heading.
+//! registers of a stage follow its logic. Each name is declared before it is read, for any assignment of nets to
+//! stages: registers that are read before their section are declared at the beginning (`Module::early`), and if logic
+//! reads logic of a later stage, the order ignores stages. The nets of a section are grouped by the layers of the
+//! source network, each with a heading.
 
 use super::{Hierarchy, Options};
 use crate::netlist::names::legalise;
@@ -13,21 +13,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A module of the file.
 pub(super) struct Module {
-    /// Its name.
+    /// Name of the module.
     pub(super) name: String,
     /// Part of the hardware in the module.
     pub(super) part: Part,
-    /// Nets of other modules that it reads. Empty for the top.
+    /// Nets of other modules that the module reads. Empty for the top module.
     pub(super) imports: Vec<NetId>,
-    /// Its nets that other modules read. Empty for the top.
+    /// Nets of the module that other modules read. Empty for the top module.
     pub(super) exports: Vec<NetId>,
     /// Registers that are read before their section.
     pub(super) early: Vec<NetId>,
-    /// Its contents in order.
+    /// Sections of the module, in order.
     pub(super) sections: Vec<Section>,
-    /// Modules instantiated in it, by index.
+    /// Modules instantiated in the module, by index.
     pub(super) instances: Vec<usize>,
-    /// Nets of instantiated modules.
+    /// Nets that instantiated modules drive.
     pub(super) links: Vec<NetId>,
     /// Unread bits, in groups of at most [`UNREAD_GROUP`] signals of one section.
     pub(super) unread: Vec<UnreadGroup>,
@@ -38,7 +38,7 @@ pub(super) struct Module {
 /// Part of the hardware in a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The module that the file is about.
+    /// The top module.
     Top,
     /// A stage of the pipeline.
     Stage,
@@ -46,15 +46,15 @@ pub(super) enum Part {
     Layer(u32),
 }
 
-/// A run of nets under a heading.
+/// Nets and registers under one heading.
 pub(super) struct Section {
-    /// Its kind.
+    /// Kind of the section.
     pub(super) kind: Kind,
     /// Inputs or logic, in order.
     pub(super) nets: Vec<NetId>,
-    /// The registers that end it.
+    /// Registers of the section, which follow its nets.
     pub(super) groups: Vec<Group>,
-    /// Memories whose first reader is in the section.
+    /// Memories that are first read in the section.
     pub(super) roms: Vec<u32>,
 }
 
@@ -65,24 +65,24 @@ pub(super) enum Kind {
     Inputs,
     /// Logic and registers of a stage; stage 0 is the part before the first stage.
     Stage(u32),
-    /// All logic of a module that has no stages.
+    /// All logic and registers of a module without stages.
     Logic,
 }
 
-/// Registers that share clock enable and reset, and so one process.
+/// Registers that share clock enable and reset, and therefore share one process.
 pub(super) struct Group {
-    /// The enable.
+    /// Clock enable of the registers.
     pub(super) enable: Option<Wiring>,
-    /// The reset; each register has its own value.
+    /// Reset of the registers; each register has its own reset value.
     pub(super) reset: Option<Reset>,
     /// The registers.
     pub(super) registers: Vec<NetId>,
 }
 
-/// Bits without a reader.
+/// Bits that are never read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// Some of a net: text names the net, so that the list stays short.
+    /// Bits of a net. The file names the whole net, so that the list stays short.
     Net(NetId),
     /// An input port, by index.
     Port {
@@ -95,29 +95,29 @@ pub(super) enum Unread {
     },
 }
 
-/// Signals with unread bits that are reduced together. One reduction over all of them would be evaluated again whenever
-/// any of them changes: Icarus took eleven times as long for a network with 279 such signals.
+/// Maximum number of signals with unread bits in one reduction. A single reduction over all signals would be evaluated
+/// again whenever one of them changes: Icarus was eleven times slower on a network with 279 such signals.
 const UNREAD_GROUP: usize = 8;
 
 /// Signals of one section with unread bits.
 pub(super) struct UnreadGroup {
-    /// Name of the net that they are reduced to.
+    /// Name of the net that is assigned the reduction.
     pub(super) name: String,
-    /// The section, if this is its first group and the module has stages.
+    /// Kind of the section if the group is the first of its section and the module has stages; otherwise `None`.
     pub(super) heading: Option<Kind>,
     /// The signals.
     pub(super) signals: Vec<Unread>,
 }
 
-/// A file: the modules, the top one last.
+/// Contents of a file: all modules, the top module last.
 pub(super) struct Plan {
     /// The modules.
     pub(super) modules: Vec<Module>,
-    /// Nets that are the first of a layer in their section, with the index of the layer.
+    /// First net of each layer in a section, mapped to the index of the layer.
     pub(super) layer_starts: FxHashMap<NetId, u32>,
 }
 
-/// Returns the nets that wiring reads.
+/// Returns the nets that `wiring` reads.
 pub(super) fn nets_of(netlist: &Netlist, wiring: Wiring) -> impl Iterator<Item = NetId> + '_ {
     netlist.pieces(wiring).iter().filter_map(|piece| piece.net())
 }
@@ -144,19 +144,19 @@ pub(super) fn slice(pieces: &[Piece], lo: u32, width: u32) -> Vec<Piece> {
     out
 }
 
-/// A part of an output port with its driver.
+/// A part of an output port, and its driver.
 pub(super) struct OutputSlice {
     /// Lowest bit on the port.
     pub(super) lo: u32,
     /// Number of bits.
     pub(super) width: u32,
-    /// Its driver.
+    /// Driver of the part.
     pub(super) pieces: Vec<Piece>,
-    /// Comment with the element; empty if the part is not an element.
+    /// Comment that describes the element; empty if the part is not an element.
     pub(super) remark: String,
 }
 
-/// Returns the drivers of an output port by element: separate assignments are readable and keep lines short.
+/// Returns the drivers of an output port, one for each element. Separate assignments are readable and keep lines short.
 pub(super) fn output_slices(netlist: &Netlist, port: &Port) -> Vec<OutputSlice> {
     let Some(driver) = port.driver else { return Vec::new() };
     let mut cuts: Vec<(u32, u32, String)> = netlist
@@ -194,7 +194,8 @@ pub(super) fn output_slices(netlist: &Netlist, port: &Port) -> Vec<OutputSlice> 
         .collect()
 }
 
-/// Returns `true` if a net is the whole of a scalar input port; such a port is read by its own name.
+/// Returns the port name if a net is the whole of a scalar input port, otherwise `None`. Such a port is read by its own
+/// name.
 pub(super) fn scalar_port(netlist: &Netlist, net: NetId) -> Option<&str> {
     match netlist.net(net).cell {
         Cell::Input { port, .. } => {
@@ -205,11 +206,11 @@ pub(super) fn scalar_port(netlist: &Netlist, net: NetId) -> Option<&str> {
     }
 }
 
-/// Index of the section of each net: 0 for inputs, otherwise the stage of its code plus one.
+/// Index of the section of each net: 0 for inputs, otherwise the stage plus one.
 struct Places {
     of: Vec<u32>,
     staged: bool,
-    /// `true` if each net is a register. Nets are large; this is asked for every operand.
+    /// `true` for each net that is a register. A separate vector, because nets are large and each operand is looked up.
     is_register: Vec<bool>,
 }
 
@@ -223,7 +224,7 @@ fn places(netlist: &Netlist) -> Places {
             _ => net.stage + 1,
         })
         .collect();
-    // Inputs stand first, so only logic among the nets that are read can constrain the order.
+    // The section of the inputs comes first, so only reads of logic can constrain the order.
     let reads_later_stage = |of: &[u32], id: usize| {
         let mut later = false;
         nets[id].cell.for_each_operand(|w| {
@@ -235,7 +236,7 @@ fn places(netlist: &Netlist) -> Places {
     if !staged {
         of.iter_mut().for_each(|place| *place = (*place).min(1));
     }
-    // A register is placed after the logic that it reads.
+    // A register is placed after all logic that it reads.
     for (id, net) in nets.iter().enumerate() {
         if is_register[id] {
             let mut place = of[id];
@@ -290,7 +291,8 @@ impl Plan {
     }
 }
 
-/// Returns `true` if sections are the stages of a pipeline. Time-multiplexed hardware has phases instead.
+/// Returns `true` if the sections are the stages of a pipeline. The sections of a time-multiplexed design are not
+/// stages.
 fn has_stages(netlist: &Netlist, places: &Places) -> bool {
     places.staged && netlist.interface.has_stages()
 }
@@ -317,7 +319,7 @@ fn sections(netlist: &Netlist, places: &Places) -> Vec<Section> {
             section.nets.push(id);
             continue;
         };
-        // A module has few groups of registers: those with and without reset, valid flags and data.
+        // A module has few groups of registers: with and without reset, for valid flags and for data.
         let same = |group: &Group| {
             same_wiring(netlist, group.enable, enable)
                 && same_wiring(netlist, group.reset.map(|r| r.when), reset.map(|r| r.when))
@@ -341,10 +343,10 @@ fn same_wiring(netlist: &Netlist, a: Option<Wiring>, b: Option<Wiring>) -> bool 
     }
 }
 
-/// Returns registers that are read before their own section, or by logic or an earlier group of registers of their own
-/// section.
+/// Returns the registers that are read before their own section, or within their own section by logic or by an earlier
+/// group of registers.
 fn early_registers(netlist: &Netlist, places: &Places, sections: &[Section]) -> Vec<NetId> {
-    // The group of each register within its section.
+    // Index of the group of each register within its section.
     let mut group = vec![0; netlist.nets().len()];
     for section in sections {
         for (number, own) in section.groups.iter().enumerate() {
@@ -368,7 +370,7 @@ fn early_registers(netlist: &Netlist, places: &Places, sections: &[Section]) -> 
     (0..early.len() as u32).map(NetId).filter(|id| early[id.index()]).collect()
 }
 
-/// Puts the nets of each section in the order of their layers. Returns the nets that are the first of their layer.
+/// Sorts the nets of each section by layer. Returns the first net of each layer in a section.
 fn order_by_layer(layers: &[Option<u32>], sections: &mut [Section]) -> FxHashMap<NetId, u32> {
     let mut starts = FxHashMap::default();
     if layers.is_empty() {
@@ -383,7 +385,7 @@ fn order_by_layer(layers: &[Option<u32>], sections: &mut [Section]) -> FxHashMap
     starts
 }
 
-/// Returns the top module with all of these sections.
+/// Returns the top module, with all of these sections.
 fn top(netlist: &Netlist, sections: Vec<Section>, early: Vec<NetId>) -> Module {
     Module {
         name: netlist.interface.top.clone(),
@@ -399,17 +401,18 @@ fn top(netlist: &Netlist, sections: Vec<Section>, early: Vec<NetId>) -> Module {
     }
 }
 
-/// Maximum length of the part of a module's name that comes from a layer.
+/// Maximum length in bytes of the layer name within the name of a module.
 const LAYER_NAME: usize = 48;
 
-/// Returns the names of the modules of layers, distinct from each other and from those of stages and tables.
+/// Returns the names of the modules of layers. They differ from each other and from the names of modules of stages and
+/// look-up tables.
 fn layer_modules(netlist: &Netlist) -> Vec<String> {
     let mut taken = FxHashSet::default();
     let name = |layer: &String| {
-        // The operator follows the name of an ONNX node in brackets.
+        // The name of an ONNX node is followed by its operator in brackets.
         let legal = legalise(layer.rsplit_once(" (").map_or(layer.as_str(), |(name, _)| name));
         let short = legal[..legal.len().min(LAYER_NAME)].trim_end_matches('_');
-        // Tables in pieces are modules of their own.
+        // Look-up tables in pieces are separate modules whose names begin with `rom`.
         let is_table = short.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("rom"));
         let first = format!("{}{short}", if is_table { "layer_" } else { "" });
         let numbered = (2u32..).map(|n| format!("{first}_{n}"));
@@ -422,11 +425,11 @@ fn layer_modules(netlist: &Netlist) -> Vec<String> {
 
 /// A division of a netlist into modules.
 struct Parts<K> {
-    /// Part of each net: 0 for the top module, otherwise the index of a name plus one.
+    /// Part of each net: 0 for the top module, otherwise the index of the module's name plus one.
     part: Vec<u32>,
     /// Names of the other modules.
     names: Vec<String>,
-    /// Kind of each of them, by index.
+    /// Maps the index of a module to its kind.
     kind: K,
 }
 
@@ -443,7 +446,7 @@ fn divide(
     for section in sections {
         section.divide(part, &mut divided);
     }
-    // Which nets leave their module, and which foreign nets each module reads.
+    // Nets that are read outside their module, and the nets of other modules that each module reads.
     let mut leaves = vec![false; netlist.nets().len()];
     let mut reader_of = vec![u32::MAX; netlist.nets().len()];
     let mut imports: Vec<Vec<NetId>> = Vec::new();
@@ -491,7 +494,7 @@ fn divide(
 }
 
 impl Section {
-    /// Adds the share of each part to its sections.
+    /// Adds the nets, registers and groups of each part to the sections of that part.
     fn divide(self, part: impl Fn(NetId) -> u32, divided: &mut [Vec<Section>]) {
         let Section { kind, nets, groups, roms: _ } = self;
         let mut shares: Vec<Option<Section>> = divided.iter().map(|_| None).collect();
@@ -511,7 +514,7 @@ impl Section {
         }
     }
 
-    /// Returns the logic, then the registers.
+    /// Returns all nets of the section: logic first, then registers.
     pub(super) fn all_nets(&self) -> impl Iterator<Item = NetId> + '_ {
         self.nets.iter().copied().chain(self.groups.iter().flat_map(|g| g.registers.iter().copied()))
     }
@@ -531,9 +534,9 @@ fn place_roms(netlist: &Netlist, module: &mut Module) {
     }
 }
 
-/// Which bits of each net a module reads.
+/// Bits of each net that a module reads.
 struct BitUse {
-    /// First bit of each net in `read`.
+    /// Position in `read` of the first bit of each net.
     first: Vec<usize>,
     read: Vec<u64>,
 }
@@ -567,7 +570,7 @@ impl BitUse {
         }
     }
 
-    /// Returns the first unread bit from `from` to `end` (exclusive) of all bits; `end` if there is none.
+    /// Returns the position of the first unread bit from `from` to `end` (exclusive), or `end` if all are read.
     fn first_unread(&self, from: usize, end: usize) -> usize {
         let mut at = from;
         while at < end {
@@ -602,7 +605,7 @@ impl BitUse {
         let is_top = module.part == Part::Top;
         for id in module.sections.iter().flat_map(Section::all_nets) {
             let net = netlist.net(id);
-            // A product is computed modulo the width of its net: higher bits of its operands are not written.
+            // A product is computed modulo `2^n` for a net of `n` bits, so higher bits of its operands are not written.
             let limit = if matches!(net.cell, Cell::Mul { .. }) { net.width } else { u32::MAX };
             net.cell.for_each_operand(|w| self.mark(netlist, w, limit));
         }
@@ -672,7 +675,7 @@ fn unread_groups(
                 Some(group) => group.signals.push(*signal),
                 None => {
                     let heading = (has_stages && is_first).then_some(*kind);
-                    // Two parts of one port may begin a group each.
+                    // Two parts of one port may each begin a group.
                     let names = (1u32..).map(|n| match n {
                         1 => format!("{prefix}{}", name(signal)),
                         n => format!("{prefix}{}_at_{n}", name(signal)),
@@ -692,15 +695,15 @@ fn unread_groups(
     groups
 }
 
-/// Returns `true` if a signal begins a new group after one of this size.
+/// Returns `true` if a signal with this name begins a new group after a group of `size` signals.
 ///
-/// Names decide about most borders, so that one more signal changes the groups next to it only.
+/// Most borders depend on names, so that an additional signal changes only the groups next to it.
 fn begins_unread_group(size: usize, name: &str) -> bool {
     let hash = name.bytes().fold(0u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
     size == UNREAD_GROUP || size >= UNREAD_GROUP / 2 && hash.is_multiple_of(3)
 }
 
-/// Returns a beginning of names that no port, net or memory has.
+/// Returns a prefix with which no name of a port, net or memory begins.
 fn unread_prefix(netlist: &Netlist) -> String {
     let is_free = |prefix: &str| {
         let begins = |name: &str| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
@@ -712,7 +715,7 @@ fn unread_prefix(netlist: &Netlist) -> String {
     prefixes.into_iter().find(|prefix| is_free(prefix)).expect("fewer names than prefixes")
 }
 
-/// Collects unread bits of input ports. Registers read their clock.
+/// Collects the unread bits of input ports. The clock port counts as read.
 fn unread_port_bits(netlist: &Netlist, unread: &mut Vec<Unread>) {
     let mut taken: Vec<Vec<(u32, u32)>> = vec![Vec::new(); netlist.ports().len()];
     for net in netlist.nets() {

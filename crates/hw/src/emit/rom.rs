@@ -1,13 +1,14 @@
-//! Forms of look-up tables in RTL files.
+//! Implementations of look-up tables in RTL files.
 //!
-//! Logic and "the synthesiser's choice" are a function with one `case`: the form that every vendor's guide knows, and
-//! as good as any other under yosys (QoR of six tables as `case`, memory, and constant vectors differ by noise only).
-//! BRAM needs a register at the table's output: without one no BRAM is inferred, so such a table stays logic regardless
-//! of the request. In Verilog a BRAM with one read port is a `case` too, the ROM template of Vivado (UG901, "ROM HDL
-//! Coding Techniques") and Quartus ("Inferring ROM Functions from HDL Code"): yosys reads it in linear time, where an
-//! `initial` block takes the square of its words. A memory that several lookups read is an array, which makes them
-//! ports of one memory; its contents are in `initial` blocks of [`BLOCK_WORDS`] words for the same reason. In VHDL a
-//! BRAM is an array constant. [`crate::device`] decides on the request for each table.
+//! For logic and for "the synthesis tool decides", a table is a function with a single `case`. Every vendor's guide
+//! describes this format, and yosys gives the same results for a `case`, a memory and constant vectors (the differences
+//! for six tables are noise). BRAM is only inferred with a register at the output of the table; without one, the table
+//! stays logic regardless of the request. In Verilog, a BRAM with one read port is a `case`, too: the ROM template of
+//! Vivado (UG901, "ROM HDL Coding Techniques") and Quartus ("Inferring ROM Functions from HDL Code"). Yosys reads a
+//! `case` in linear time, and an `initial` block in time quadratic in its number of words. A memory that several
+//! lookups read is an array, so that the lookups are ports of one memory. For the reason above, its contents are in
+//! `initial` blocks of [`BLOCK_WORDS`] words. In VHDL a BRAM is an array constant. [`crate::device`] decides on the
+//! implementation of each table.
 
 use super::RomStyle;
 use crate::device::{Form, Forms};
@@ -17,33 +18,33 @@ use rustc_hash::FxHashSet;
 
 /// Implementation of the tables of a netlist in HDL.
 pub(super) struct Tables {
-    /// The form of each.
+    /// Implementation of each table.
     pub(super) forms: Vec<Form>,
     /// `true` for each table that is an array.
     pub(super) arrays: Vec<bool>,
-    /// Decompositions of the tables that are in pieces.
+    /// Decomposition of each table in pieces; `None` for other tables.
     pub(super) pieces: Vec<Option<Pieces>>,
-    /// Names that instances cannot have, in lower case.
+    /// Names of nets, ports and tables that begin with the prefix of instances, in lower case.
     taken: FxHashSet<String>,
 }
 
-/// Words of a memory in one `initial` block of Verilog.
+/// Number of words in one `initial` block of Verilog.
 pub(super) const BLOCK_WORDS: usize = 64;
 
 /// BRAMs that are written as arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrays {
-    /// All.
+    /// All BRAMs.
     Every,
     /// BRAMs that several lookups read.
     Shared,
 }
 
-/// Begins the name of an instance.
+/// Prefix of the names of instances.
 const INSTANCE: &str = "u_";
 
 impl Tables {
-    /// Decides it.
+    /// Decides on the implementation of each table.
     pub(super) fn new(netlist: &Netlist, style: RomStyle, which: Arrays) -> Tables {
         let Forms { forms, pieces } = Forms::new(netlist, style);
         let mut lookups = vec![0usize; forms.len()];
@@ -65,7 +66,7 @@ impl Tables {
         Tables { forms, arrays, pieces, taken }
     }
 
-    /// A name for the instance that makes a net.
+    /// Returns a unique name for the instance that drives a net.
     pub(super) fn instance(&self, net: &str) -> String {
         let mut name = format!("{INSTANCE}{net}");
         while self.taken.contains(&name.to_ascii_lowercase()) {

@@ -1,10 +1,10 @@
-//! Netlists by hand, for the tests of the writers.
+//! Hand-written netlists for tests of the code generators.
 
 use crate::netlist::{
     Cell, Direction, Interface, Net, NetId, Netlist, OperationLayers, Piece, Port, PortId, Reset, Rom, RomId, Wiring,
 };
 
-/// Puts a netlist together without any check: the writers are tested on shapes that lowering may never make.
+/// Builder of a netlist without any checks: tests use shapes that lowering may never generate.
 pub(super) struct Sample {
     pub(super) netlist: Netlist,
     pub(super) stage: u32,
@@ -38,7 +38,7 @@ impl Sample {
         self.netlist.interface.latency = 1;
     }
 
-    /// An input port and the net that reads all of it.
+    /// Adds an input port, and returns a net with all its bits.
     pub(super) fn input(&mut self, name: &str, width: u32, scalar: bool) -> NetId {
         let port = self.port(name, Direction::In, width, scalar);
         self.net(&format!("x_{name}"), width, Cell::Input { port, lo: 0 })
@@ -75,14 +75,14 @@ impl Sample {
         RomId(self.netlist.roms.len() as u32 - 1)
     }
 
-    /// Wiring, low bits first.
+    /// Adds wiring with these pieces, low bits first.
     pub(super) fn wiring(&mut self, pieces: &[Piece]) -> Wiring {
         let start = self.netlist.pieces.len() as u32;
         self.netlist.pieces.extend_from_slice(pieces);
         Wiring { start, len: pieces.len() as u32, width: pieces.iter().map(|p| p.width()).sum() }
     }
 
-    /// All bits of a net.
+    /// Returns wiring with all bits of a net.
     pub(super) fn all(&mut self, net: NetId) -> Wiring {
         let piece = self.whole(net);
         self.wiring(&[piece])
@@ -122,7 +122,7 @@ pub(super) fn constant(one: bool, width: u32) -> Piece {
     Piece::Const { one, width }
 }
 
-/// One of everything: each cell, each kind of piece, each kind of register.
+/// Returns a netlist with every cell, every kind of piece and every kind of register.
 pub(super) fn everything() -> Netlist {
     let mut s = Sample::new();
     s.clock();

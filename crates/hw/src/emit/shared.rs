@@ -1,33 +1,34 @@
-//! Parts of RTL files that all languages share.
+//! Helpers shared by the code generators of all languages.
 
 use super::context::Context;
 use super::line::Line;
 use super::plan::{Group, Kind, Module};
 use crate::netlist::{Cell, NetId, Netlist, Piece, Wiring};
 
-/// Returns the clock of a module that has registers.
+/// Returns the name of the clock port, or `None` if the module has no registers.
 pub(super) fn clock<'a>(netlist: &'a Netlist, module: &Module) -> Option<&'a str> {
     let name = netlist.interface.clock.as_deref();
     if module.clocked { Some(name.expect("a netlist with registers has a clock")) } else { None }
 }
 
-/// Returns the operator in front of a summand.
+/// Returns the operator before a term of a sum.
 pub(super) fn plus_or_minus(minus: bool) -> &'static str {
     if minus { " -" } else { " +" }
 }
 
-/// A comment up to the end of the line, two blanks ahead of it; nothing for an empty one. `sign` opens a comment.
+/// Writes a comment that extends to the end of the line, after two spaces; writes nothing if `text` is empty. `sign` is
+/// the token that begins a comment.
 pub(super) fn remark(line: &mut Line<'_>, sign: &str, text: &str) {
     let Some(first) = text.as_bytes().first() else { return };
     line.push("  ");
     line.push(sign);
-    // Tools take orders from comments that begin with their name.
+    // Tools execute comments that begin with one of these words.
     let is_order = ORDERS.iter().any(|order| order.as_bytes()[0] == *first && text.starts_with(order));
     line.push(if is_order { " - " } else { " " });
     line.push(text);
 }
 
-/// First words that make a comment an order to some tool.
+/// First words with which a comment becomes a directive of some tool.
 const ORDERS: &[&str] = &[
     "synopsys",
     "synthesis",
@@ -60,7 +61,7 @@ pub(super) fn heading(netlist: &Netlist, kind: Kind) -> String {
     }
 }
 
-/// Returns the heading of registers.
+/// Returns the heading of a group of registers.
 pub(super) fn group_heading(netlist: &Context<'_>, kind: Kind, group: &Group) -> String {
     let bits: u64 = group.registers.iter().map(|&net| u64::from(netlist.net(net).width)).sum();
     let bits = if bits == 1 { "1 bit".to_owned() } else { format!("{bits} bits") };
@@ -82,12 +83,13 @@ pub(super) fn group_heading(netlist: &Context<'_>, kind: Kind, group: &Group) ->
     }
 }
 
-/// Levels of conjunctions that a condition is described by.
+/// Maximum levels of conjunctions in the description of a condition.
 const CONDITIONS: u32 = 3;
 
-/// Returns the names of the signals whose conjunction a net of one bit is, down to `depth` levels of gates.
+/// Returns the names of the signals whose conjunction is `net`, a net of one bit. Expands at most `depth` levels of
+/// gates.
 fn conditions<'n>(netlist: &'n Context<'_>, mut net: NetId, depth: u32) -> Vec<&'n str> {
-    // One name for a value is enough: the first name is the most specific.
+    // Replace an alias by its source: one name for a value is enough, and the source has the most specific name.
     while let Cell::Alias { x } = netlist.net(net).cell
         && let &[Piece::Bits { net: source, lo: 0, .. }] = netlist.pieces(x)
     {
@@ -105,7 +107,7 @@ fn conditions<'n>(netlist: &'n Context<'_>, mut net: NetId, depth: u32) -> Vec<&
     vec![netlist.read_name(net)]
 }
 
-/// Returns the lines of a list with commas between them.
+/// Returns the lines of a list with a comma after each line but the last.
 pub(super) fn with_commas(mut lines: Vec<String>) -> Vec<String> {
     let last = lines.len().saturating_sub(1);
     lines[..last].iter_mut().for_each(|line| line.push(','));
@@ -134,7 +136,7 @@ impl Constant<'_> {
         self.runs().rev().flat_map(|(one, width)| std::iter::repeat_n(one, width as usize)).collect()
     }
 
-    /// Returns the common value of all bits, if they are equal.
+    /// Returns the common value of all bits, or `None` if bits differ.
     pub(super) fn uniform(&self) -> Option<bool> {
         let first = self.runs().next()?.0;
         self.runs().all(|run| run.0 == first).then_some(first)
@@ -160,20 +162,20 @@ impl Constant<'_> {
     }
 }
 
-/// A part of wiring as text shows it.
+/// An item of a concatenation in the generated HDL.
 pub(super) enum Item<'a> {
     /// Bits of a net.
     Bits { net: NetId, lo: u32, width: u32 },
-    /// A bit several times.
+    /// One bit, repeated.
     Repeat { net: NetId, bit: u32, count: u32 },
     /// Neighbouring constant pieces.
     Const(Constant<'a>),
 }
 
-/// Mixed constants longer than this are written in parts, for the sake of line lengths.
+/// Maximum width in bits of a constant literal with mixed bits; wider constants are split to keep lines short.
 const LITERAL: u32 = 256;
 
-/// The items of wiring, **high** bits first, constants joined.
+/// Iterator over the items of wiring, **high** bits first, with neighbouring constants joined.
 pub(super) struct Items<'a> {
     /// The remaining pieces, low bits first.
     rest: &'a [Piece],
@@ -184,7 +186,7 @@ impl<'a> Items<'a> {
         Items { rest: pieces }
     }
 
-    /// Returns `true` if there is more than one.
+    /// Returns `true` if the wiring has more than one item.
     pub(super) fn are_several(pieces: &'a [Piece]) -> bool {
         let mut items = Items::new(pieces);
         items.next();
@@ -223,14 +225,14 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Bits above the bits of a net.
+/// Extension above the bits of a net.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Above {
-    /// There are none.
+    /// No extension.
     Nothing,
-    /// With the highest bit.
+    /// Copies of the highest bit.
     Sign,
-    /// With zeros.
+    /// Zeros.
     Zero,
 }
 
@@ -238,14 +240,14 @@ pub(super) enum Above {
 #[derive(Clone, Copy)]
 pub(super) struct Term {
     pub(super) net: NetId,
-    /// Lowest bit of the net.
+    /// Lowest bit used of the net.
     pub(super) lo: u32,
-    /// Bits of the net.
+    /// Number of bits used of the net.
     pub(super) taken: u32,
-    /// Zeros below.
+    /// Number of zeros below the bits of the net.
     pub(super) shift: u32,
     pub(super) above: Above,
-    /// Bits of all.
+    /// Width of the whole in bits.
     pub(super) width: u32,
 }
 
@@ -268,8 +270,8 @@ impl Term {
         Some(Term { net, lo, taken, shift, above, width: pieces.iter().map(|piece| piece.width()).sum() })
     }
 
-    /// Returns the wiring as a number of the type `wanted`, or `None` if its bits say more: copies of a bit of an
-    /// unsigned net that extend an unsigned number.
+    /// Returns the wiring as a number of the type `wanted`, or `None` if it is no such number: a sign extension of an
+    /// unsigned net is not a number unless `wanted` is signed.
     pub(super) fn new(netlist: &Context<'_>, pieces: &[Piece], wanted: Option<bool>) -> Option<Term> {
         let is_number = |term: &Term| term.above != Above::Sign || wanted == Some(true) || netlist.is_signed(term.net);
         Term::from_pieces(pieces).filter(is_number)
@@ -281,7 +283,7 @@ impl Term {
     }
 }
 
-/// Returns wiring cut or extended to `width` bits.
+/// Returns the wiring, truncated or extended to `width` bits.
 pub(super) fn resized(pieces: &[Piece], width: u32, signed: bool) -> Vec<Piece> {
     let own: u32 = pieces.iter().map(|p| p.width()).sum();
     if own >= width {
@@ -303,7 +305,7 @@ fn sign(net: NetId, bit: u32, count: u32) -> Piece {
     if count == 1 { Piece::Bits { net, lo: bit, width: 1 } } else { Piece::Repeat { net, bit, count } }
 }
 
-/// Returns a register's power-on value.
+/// Returns the power-on value of a register, or `None`.
 pub(super) fn init(netlist: &Netlist, net: NetId) -> Option<Wiring> {
     match netlist.net(net).cell {
         Cell::Register { init, .. } => init,
@@ -311,7 +313,7 @@ pub(super) fn init(netlist: &Netlist, net: NetId) -> Option<Wiring> {
     }
 }
 
-/// Returns the reset value of a register.
+/// Returns the reset value of a register, or `None`.
 pub(super) fn reset_value(netlist: &Netlist, net: NetId) -> Option<Wiring> {
     match netlist.net(net).cell {
         Cell::Register { reset, .. } => reset.map(|r| r.value),

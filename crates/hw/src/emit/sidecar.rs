@@ -1,4 +1,4 @@
-//! The interface of a module for programs (`--interface out.json`).
+//! Machine-readable description of a module's interface (`--interface out.json`).
 
 use super::Language;
 use super::axis::{Axis, Stream};
@@ -6,25 +6,25 @@ use crate::netlist::{Direction, Element, Netlist};
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// A pipeline stage in figures.
+/// Delay and register bits of a pipeline stage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StageFacts {
-    /// Longest path of the stage, in [`StageDelays::unit`].
+    /// Delay of the longest path of the stage, in [`StageDelays::unit`].
     pub delay: f64,
-    /// Bits of the registers that end it.
+    /// Bits of the registers at the end of the stage.
     pub register_bits: u64,
 }
 
-/// Delays of the stages, from stage 1. A module that counts clocks has one stage: all paths between its registers.
+/// Delays of the stages, from stage 1. A module with a cycle counter has one stage with all paths between registers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageDelays {
-    /// Delays.
+    /// Delay of each stage.
     pub delays: Vec<f64>,
-    /// Their unit.
+    /// Unit of the delays.
     pub unit: &'static str,
 }
 
-/// Everything that a program needs to know to use a module.
+/// Description of a module for programs that instantiate it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sidecar<'a> {
     schema: &'static str,
@@ -33,7 +33,7 @@ pub struct Sidecar<'a> {
     model_checksum: String,
     top: &'a str,
     language: &'static str,
-    /// Nothing for a state machine, which has no one latency.
+    /// `None` for a stateful design, which has no single latency.
     latency: Option<u32>,
     initiation_interval: u32,
     register_bits: u64,
@@ -46,16 +46,17 @@ pub struct Sidecar<'a> {
     reset: Option<ResetPort<'a>>,
     enable: Option<&'a str>,
     valid: Option<ValidPorts<'a>>,
-    /// The port that says when a sample is taken, and for how many clocks a result stays: of a module that does not
-    /// take one every clock.
+    /// Name of the port that is 1 in cycles in which a sample is accepted. `None` if the module accepts a sample in
+    /// every cycle. `hold` is the number of cycles for which a result is stable.
     #[serde(skip_serializing_if = "Option::is_none")]
     ready: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hold: Option<u32>,
-    /// For how many clocks an input must stay, where that is not one.
+    /// Number of cycles for which an input must be stable, if not one.
     #[serde(skip_serializing_if = "Option::is_none")]
     input_hold: Option<u32>,
-    /// Number of cycles that a sample takes at the ports, if not one; elements state in which cycles they are valid.
+    /// Number of cycles in which the ports carry a sample, if not one; each element states the cycle in which it is
+    /// valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     input_beats: Option<u32>,
     ports: Vec<PortFacts<'a>>,
@@ -74,23 +75,23 @@ pub struct Sidecar<'a> {
     network: Option<serde_json::Value>,
 }
 
-/// The wrapper around the module.
+/// Description of the wrapper around the module.
 #[derive(Clone, Debug, Serialize)]
 struct AxisFacts<'a> {
     top: &'a str,
     latency: u32,
     initiation_interval: u32,
     fifo_depth: Option<u32>,
-    /// Bits of the FIFO's memory, which is not among the registers.
+    /// Bits of the FIFO's memory, which is not included in the register bits.
     fifo_bits: u64,
-    /// Register bits of the wrapper alone.
+    /// Register bits of the wrapper, without those of the core.
     register_bits: u64,
     tuser_width: u32,
     s_axis: &'a Stream,
     m_axis: &'a Stream,
 }
 
-/// The pipeline inside a wrapper: its own module, with its own ports.
+/// Description of the core inside a wrapper: a separate module with its own ports.
 #[derive(Clone, Debug, Serialize)]
 struct CoreFacts<'a> {
     top: &'a str,
@@ -110,89 +111,90 @@ struct CoreFacts<'a> {
     outputs: Cow<'a, [Element]>,
 }
 
-/// Which parts of the program share hardware.
+/// Parts of the model that share hardware.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReuseFacts {
     /// Kind of sharing: equal parts share functional units (`fold`), bit-serial arithmetic (`serial`), or both
     /// (`mixed`).
     pub engine: &'static str,
-    /// Bits of each value that go through in a clock; of `serial`.
+    /// For `serial`: number of bits of each value that are processed per cycle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits_per_clock: Option<u32>,
-    /// Logic in parts that share hardware, as it is estimated, in per cent; of equal parts.
+    /// For equal parts: estimated percentage of the logic that is in parts that share hardware.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_percent: Option<f64>,
-    /// The groups of equal parts; a part without an equal one is a group of one instance.
+    /// Groups of equal parts; a part without an equal one is a group of one instance.
     pub groups: Vec<ReuseGroup>,
     /// Bit-serial parts, for `mixed`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<ReuseRegion>,
 }
 
-/// Equal parts of a program.
+/// Group of equal parts of a model.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReuseGroup {
     /// Number of equal parts.
     pub instances: usize,
     /// Number of functional units that compute them.
     pub copies: u32,
-    /// Operations of one.
+    /// Number of operations of one instance.
     pub operations: usize,
-    /// Bits that one reads.
+    /// Number of input bits of one instance.
     pub input_bits: u64,
-    /// Bits that one gives.
+    /// Number of output bits of one instance.
     pub output_bits: u64,
-    /// Clocks from what it reads to what it gives.
+    /// Number of cycles from the inputs of one instance to its outputs.
     pub clocks: u32,
 }
 
-/// A bit-serial part of a program next to equal parts that share functional units.
+/// A bit-serial part of a model in which other parts share functional units.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReuseRegion {
-    /// Bits of each value that go through in a clock.
+    /// Number of bits of each value that are processed per cycle.
     pub bits_per_clock: u32,
-    /// Its operations.
+    /// Number of operations of the part.
     pub operations: usize,
-    /// Bits that it reads.
+    /// Number of input bits of the part.
     pub input_bits: u64,
-    /// Bits that it gives.
+    /// Number of output bits of the part.
     pub output_bits: u64,
-    /// Clocks from the first that it reads to what it gives.
+    /// Number of cycles from the first input of the part to its output.
     pub clocks: u32,
 }
 
-/// Data that only a state machine has.
+/// Data of a stateful design only.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineFacts {
-    /// Bits of the registers that the file declares.
+    /// Bits of the registers that the source file declares.
     pub register_bits_in_file: u64,
     /// The registers of the RTL.
     pub registers: Vec<RegisterFacts>,
-    /// When ports mean something, where the file says so.
+    /// Cycles in which ports are valid, if the source file declares them.
     pub schedules: Vec<ScheduleFacts>,
-    /// Pipelines inside, and whether their registers were moved.
+    /// Pipelines within the design; each states whether its registers were moved.
     pub pipelines: Vec<crate::retime::RetimedPipeline>,
 }
 
 /// A register of the RTL.
 #[derive(Clone, Debug, Serialize)]
 pub struct RegisterFacts {
-    /// Its name.
+    /// Name of the register.
     pub name: String,
-    /// Its bits.
+    /// Width in bits.
     pub width: u32,
-    /// Stored value: signal, element and type of the file.
+    /// Stored value: signal, element and type in the source file.
     pub holds: String,
 }
 
-/// A modulo schedule: in each period a signal is valid from the first to before the second toggle, and so on.
+/// Modulo schedule of a signal. In each period the signal is valid from the first toggle to the cycle before the
+/// second, from the third to the cycle before the fourth, and so on.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScheduleFacts {
-    /// The file's name of the signal.
+    /// Name of the signal in the source file.
     pub signal: String,
-    /// Cycles at which it becomes valid and invalid.
+    /// Cycles at which the signal becomes valid and invalid, alternately.
     pub toggles: Vec<i64>,
-    /// Cycles after which it starts again; 0: it is always valid.
+    /// Number of cycles of a period; 0 if the signal is always valid.
     pub period: i64,
 }
 
@@ -217,7 +219,7 @@ struct PortFacts<'a> {
 }
 
 impl<'a> Sidecar<'a> {
-    /// The facts of `netlist`, written in `languages`; `model_checksum` is passed on.
+    /// Returns the description of `netlist`, written in `languages`. `model_checksum` is copied into the description.
     pub fn new(
         netlist: &'a Netlist,
         languages: &[Language],
@@ -278,7 +280,8 @@ impl<'a> Sidecar<'a> {
         }
     }
 
-    /// Wraps the module: the document describes the wrapper, which a design instantiates, and `core` what is inside.
+    /// Adds a wrapper: the description is then that of the wrapper, which a design instantiates, and `core` describes
+    /// the module inside.
     #[must_use]
     pub fn with_axis(self, axis: Option<&'a Axis>) -> Sidecar<'a> {
         let Some(axis) = axis else { return self };
@@ -334,7 +337,7 @@ impl<'a> Sidecar<'a> {
         }
     }
 
-    /// Adds the data of a state machine.
+    /// Adds the data of a stateful design.
     #[must_use]
     pub fn with_machine(self, machine: Option<MachineFacts>) -> Sidecar<'a> {
         Sidecar { machine, ..self }
@@ -352,7 +355,7 @@ impl<'a> Sidecar<'a> {
         Sidecar { network, ..self }
     }
 
-    /// The facts as JSON, readable, with a newline at the end.
+    /// Returns the description as indented JSON with a newline at the end.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("plain data");
         text.push('\n');

@@ -1,18 +1,18 @@
-//! From formatted text to bytes, in large pieces.
+//! Buffered output of the generated HDL source.
 
 use super::latin1;
 use std::fmt;
 use std::io;
 
-/// Bytes kept before they are passed on.
+/// Size in bytes of the buffer.
 const CHUNK: usize = 1 << 16;
 
-/// A [`fmt::Write`] over an [`io::Write`], which keeps the error that the former cannot carry.
+/// Implementation of [`fmt::Write`] for an [`io::Write`]. Stores the I/O error, which a [`fmt::Error`] cannot carry.
 pub(super) struct Sink<'a> {
     out: &'a mut dyn io::Write,
     text: String,
     error: Option<io::Error>,
-    /// `true` if characters that VHDL-93 does not have are escaped.
+    /// `true` if characters that are illegal in VHDL-93 are escaped.
     is_vhdl: bool,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Sink<'a> {
         Sink { out, text: String::with_capacity(CHUNK), error: None, is_vhdl }
     }
 
-    /// Passes on what has been kept.
+    /// Writes the buffered bytes to the output.
     fn pass_on(&mut self) -> fmt::Result {
         let passed = self.out.write_all(self.text.as_bytes());
         self.text.clear();
@@ -31,10 +31,10 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Passes on the rest.
+    /// Writes the remaining bytes and flushes the output.
     ///
     /// # Errors
-    /// The first error of the writer.
+    /// The first error of the output.
     pub(super) fn finish(mut self, written: fmt::Result) -> io::Result<()> {
         match written.and_then(|()| self.pass_on()) {
             Ok(()) => self.out.flush(),

@@ -1,8 +1,8 @@
-//! Expressions of SystemVerilog-2017: signals have the sign of their values, and casts give widths.
+//! Code generator for SystemVerilog-2017 expressions: signals have the sign of their values, and casts change widths.
 //!
-//! All operands of an operator are as wide as its result, by `W'(x)`, which extends with the sign of `x`, and have the
-//! sign of the result, by `$signed` and `$unsigned`. A cast after a prefix operator is in brackets: yosys 0.23 takes
-//! `-8'(x)` as a cast to minus eight bits.
+//! All operands of an operator have the width and the sign of its result: `W'(x)` extends according to the sign of `x`,
+//! and `$signed` and `$unsigned` change the sign. A cast after a prefix operator is in parentheses, because yosys 0.23
+//! interprets `-8'(x)` as a cast to minus eight bits.
 
 use super::context::Context;
 use super::line::Line;
@@ -10,7 +10,7 @@ use super::shared::{self, Above, Items, Term};
 use super::verilog_wiring as verilog;
 use crate::netlist::{Cell, NetId, Piece, RomId, Wiring};
 
-/// Writes the right side of a net's assignment, with the sign of the net. `lookup` gives the brackets around the
+/// Writes the right side of a net's assignment, with the sign of the net. `lookup` returns the brackets around the
 /// address of a table.
 pub(super) fn expression(
     netlist: &Context<'_>,
@@ -67,7 +67,7 @@ pub(super) fn expression(
     }
 }
 
-/// Writes what has the sign `own` in the form that has the sign `wanted`, if one is.
+/// Writes an expression with the sign `own`, converted to the sign `wanted` unless that is `None`.
 fn converted(line: &mut Line<'_>, own: bool, wanted: Option<bool>, write: impl FnOnce(&mut Line<'_>)) {
     let is_converted = wanted.is_some_and(|wanted| wanted != own);
     if is_converted {
@@ -77,7 +77,7 @@ fn converted(line: &mut Line<'_>, own: bool, wanted: Option<bool>, write: impl F
     line.push(if is_converted { ")" } else { "" });
 }
 
-/// Writes wiring as an operand with the sign `wanted`, if one is. Never empty.
+/// Writes non-empty wiring as an operand, with the sign `wanted` unless that is `None`.
 pub(super) fn operand(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], wanted: Option<bool>) {
     if let Some(term) = Term::new(netlist, pieces, wanted) {
         return converted(line, term_sign(netlist, &term), wanted, |line| write_term(netlist, line, &term));
@@ -92,7 +92,7 @@ pub(super) fn operand(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piec
     converted(line, false, wanted, |line| verilog::operand(netlist, line, pieces));
 }
 
-/// Returns the value of a constant that is positive as a signed number, if it has few digits.
+/// Returns the value of a constant if its highest bit is 0 and its value fits into 31 bits, otherwise `None`.
 fn small_number(pieces: &[Piece]) -> Option<u32> {
     let (mut value, mut at) = (0, 0);
     for piece in pieces {
@@ -107,7 +107,7 @@ fn small_number(pieces: &[Piece]) -> Option<u32> {
     is_positive.then_some(value)
 }
 
-/// Sign of a term as [`write_term`] writes it.
+/// Returns `true` if [`write_term`] writes a term as a signed expression.
 fn term_sign(netlist: &Context<'_>, term: &Term) -> bool {
     match term.above {
         Above::Sign => true,

@@ -1,9 +1,9 @@
-//! Tables in pieces, for every language: a module for each table, and inside it one for each level of pieces that
-//! others read.
+//! Modules of tables in pieces, independent of the language. Each table has a module. Inside it there is a module for
+//! each level of pieces that other pieces read.
 //!
-//! Synthesisers flatten a module and rebuild wide functions from small ones, so the inner levels have an attribute that
-//! keeps them as modules. The last pieces are in the table's own module, which has no such attribute: logic that reads
-//! the word may absorb them.
+//! Synthesis tools flatten modules and combine small functions into wide ones, so the modules of levels have an
+//! attribute that keeps their hierarchy. Pieces that no other piece reads are in the module of the table, which has no
+//! such attribute: logic that reads the word may absorb these pieces.
 
 use super::line::Line;
 use crate::netlist::pieces::{Pieces, Source};
@@ -13,38 +13,38 @@ use rustc_hash::FxHashMap;
 /// A module in the generated HDL.
 pub(super) struct TableModule {
     pub(super) name: String,
-    /// `true` if the boundary is kept: the module holds a level of a table. Otherwise it is the table's own module.
+    /// `true` if the hierarchy of the module is kept, for the module of a level; `false` for the module of a table.
     pub(super) kept: bool,
-    /// Bits of what it reads and of what it makes.
+    /// Widths in bits of the input port and of the output port.
     pub(super) widths: [u32; 2],
-    /// The modules inside.
+    /// Instances of the modules of levels.
     pub(super) levels: Vec<Level>,
-    /// Its pieces; in the module of a level, each makes the bit of its number.
+    /// Pieces of the module. In the module of a level, the number of a piece is its bit of the output.
     pub(super) pieces: Vec<LookUp>,
-    /// The bits of a word, the lowest first.
+    /// Bits of the word, lowest first.
     pub(super) word: Vec<Bit>,
-    /// Bits of the address that nothing reads.
+    /// Address bits that are never read.
     pub(super) unread: Vec<Bit>,
 }
 
-/// A level, as the table's own module sees it.
+/// Instance of the module of a level inside the module of a table.
 pub(super) struct Level {
-    /// From 1 up.
+    /// Number of the level, from 1.
     pub(super) number: u32,
-    /// The module that holds it.
+    /// Name of the module of the level.
     pub(super) module: String,
-    /// Input bits, the lowest first.
+    /// Input bits, lowest first.
     pub(super) inputs: Vec<Bit>,
-    /// Bits that it makes.
+    /// Number of output bits.
     pub(super) width: u32,
 }
 
-/// A piece: a constant vector, and one bit of it.
+/// A piece: a constant vector that is indexed by some bits.
 pub(super) struct LookUp {
     pub(super) number: u32,
-    /// The vector, repeated up to 64 bits.
+    /// Bits of the vector, repeated to fill 64 bits.
     values: u64,
-    /// The bits of its index, the lowest first.
+    /// Bits of the index, lowest first.
     pub(super) inputs: Vec<Bit>,
 }
 
@@ -67,18 +67,18 @@ pub(super) enum Vector {
     Level(u32),
 }
 
-/// The name of the module that holds a table in pieces.
+/// Returns the name of the module of a table in pieces.
 pub(super) fn module_name(netlist: &Netlist, rom: &Rom) -> String {
     format!("{}_{}", netlist.interface.top, rom.name)
 }
 
-/// Returns the modules of all tables in pieces, each after its submodules.
+/// Returns the modules of all tables in pieces. Each module comes after the modules that it instantiates.
 pub(super) fn modules(netlist: &Netlist, pieces: &[Option<Pieces>]) -> Vec<TableModule> {
     let in_pieces = netlist.roms().iter().zip(pieces).filter_map(|(rom, pieces)| Some((rom, pieces.as_ref()?)));
     in_pieces.flat_map(|(rom, pieces)| table_modules_of(module_name(netlist, rom), rom, pieces)).collect()
 }
 
-/// Returns the module of a table after its submodules.
+/// Returns the modules of a table, with the modules of its levels before the module of the table.
 fn table_modules_of(name: String, rom: &Rom, table: &Pieces) -> Vec<TableModule> {
     let mut maker = Maker { table, made: FxHashMap::default(), modules: Vec::new(), levels: Vec::new() };
     for level in 1..=table.inner_levels() {
@@ -93,7 +93,7 @@ fn table_modules_of(name: String, rom: &Rom, table: &Pieces) -> Vec<TableModule>
     modules
 }
 
-/// Bits of the address on which no bit of the word depends.
+/// Returns the address bits on which no bit of the word depends.
 fn unread(rom: &Rom, table: &Pieces) -> Vec<Bit> {
     let all = || table.pieces.iter().flat_map(|piece| &piece.inputs).chain(&table.bits);
     let is_read = |bit: u32| all().any(|&source| source == Source::Address(bit));
@@ -102,14 +102,14 @@ fn unread(rom: &Rom, table: &Pieces) -> Vec<Bit> {
 
 struct Maker<'a> {
     table: &'a Pieces,
-    /// Names in the table's module of the pieces created so far.
+    /// Bit of the table's module that each piece drives, for the pieces created so far.
     made: FxHashMap<u32, Bit>,
     modules: Vec<TableModule>,
     levels: Vec<Level>,
 }
 
 impl Maker<'_> {
-    /// Returns the name of a source in the table's module.
+    /// Returns the bit of the table's module that a source drives.
     fn bit(&self, source: Source) -> Bit {
         match source {
             Source::Constant(one) => Bit::Constant(one),
@@ -118,7 +118,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The module of a level.
+    /// Adds the module of a level.
     fn level(&mut self, name: &str, level: u32) {
         let mut sources: Vec<Source> = Vec::new();
         let mut pieces = Vec::new();
@@ -149,7 +149,7 @@ impl Maker<'_> {
         self.levels.push(Level { number: level, module, inputs, width });
     }
 
-    /// The pieces that no other reads.
+    /// Returns the pieces that no other piece reads.
     fn outer(&mut self) -> Vec<LookUp> {
         let mut pieces = Vec::new();
         for (number, piece) in (0..).zip(&self.table.pieces).filter(|(_, piece)| !piece.inner) {
@@ -177,18 +177,18 @@ impl TableModule {
 }
 
 impl LookUp {
-    /// Bits of the vector.
+    /// Returns the number of bits of the vector.
     pub(super) fn width(&self) -> u32 {
         1 << self.inputs.len()
     }
 
-    /// The vector.
+    /// Returns the bits of the vector.
     pub(super) fn values(&self) -> u64 {
         self.values & u64::MAX >> (64 - self.width())
     }
 }
 
-/// Joins list items with `between`, beginning at about `column`, broken into lines.
+/// Returns list items joined with `between` and broken into lines; the text begins at about `column`.
 pub(super) fn list(items: impl IntoIterator<Item = String>, between: &str, column: usize) -> String {
     let mut text = String::new();
     let mut line = Line::new(&mut text, column);

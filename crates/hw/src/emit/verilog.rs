@@ -1,10 +1,10 @@
-//! Verilog-2001, and its share of SystemVerilog ([`super::system_verilog`]).
+//! Code generator for Verilog-2001, and the parts that SystemVerilog shares ([`super::system_verilog`]).
 //!
-//! The subset is small, so that every tool (and every reader) agrees on it: nets are unsigned; operands of an operator
-//! have the width of its result, by explicit slices, concatenations and replications; the only signed expressions are
-//! the operands of a signed product, `$signed({{n{msb}}, x})` of the product's width, which synthesisers trim back to
-//! the true multiplier. A table is a function with one `case`, or a memory with initial contents where block memory is
-//! wanted.
+//! The generated subset is small, so that all tools and readers interpret it in the same way. Nets of Verilog-2001 are
+//! unsigned. Explicit slices, concatenations and replications extend the operands of an operator to the width of its
+//! result. The only signed expressions are the operands of signed comparisons and products. An operand of a product is
+//! `$signed({{n{msb}}, x})` of the width of the product; synthesis reduces the product to a multiplier of the original
+//! widths. A table is a function with a single `case`, or a memory with initial contents if BRAM is requested.
 
 use super::Options;
 use super::attributes::Requests;
@@ -50,7 +50,7 @@ struct File<'a> {
     modules: Vec<ModuleView<'a, Verilog>>,
 }
 
-/// The lines of some nets of a section.
+/// Template of the lines of some nets of a section.
 #[derive(Template)]
 #[template(path = "verilog/nets.v")]
 struct NetsFile<'a> {
@@ -71,7 +71,7 @@ pub(super) enum Standard {
     SystemVerilog2017,
 }
 
-/// Verilog or SystemVerilog.
+/// The Verilog dialect: Verilog-2001 or SystemVerilog-2017.
 #[derive(Clone, Copy)]
 pub(super) struct Verilog(Standard);
 
@@ -85,7 +85,7 @@ impl Dialect for Verilog {
     const COMMENT: &'static str = "//";
     const COLUMN: usize = 30;
 
-    /// `[7:0] `, or nothing for one bit; in SystemVerilog `signed` before it.
+    /// Writes a range such as `[7:0] `, or nothing for one bit; in SystemVerilog, `signed` comes before the range.
     fn net_type(self, line: &mut Line<'_>, width: u32, signed: bool) {
         line.push(if signed && self.is_system() { "signed " } else { "" });
         if width > 1 {
@@ -96,7 +96,7 @@ impl Dialect for Verilog {
     }
 
     fn port_bits(line: &mut Line<'_>, port: &Port, lo: u32, taken: u32) {
-        // A port of one bit that is not scalar is a vector `[0:0]`; its name alone is the bit.
+        // A port of one bit that is not scalar is a vector `[0:0]`; its name without a select is that bit.
         select(line, &port.name, port.width, lo, taken);
     }
 
@@ -105,7 +105,7 @@ impl Dialect for Verilog {
     }
 
     fn whole(view: &View<'_, Verilog>, line: &mut Line<'_>, pieces: &[Piece], signed: bool) {
-        // A constant is assigned to either sign.
+        // A constant can be assigned to a signed or an unsigned net.
         let is_typed = view.dialect.is_system() && pieces.iter().any(|piece| piece.net().is_some());
         match is_typed {
             true => system_verilog::operand(view.netlist, line, pieces, Some(signed)),
@@ -170,7 +170,7 @@ impl Dialect for Verilog {
     }
 }
 
-/// Brackets around the address of a table.
+/// Returns the brackets around the address of a table: those of an array or of a function call.
 fn lookup(view: &View<'_, Verilog>, rom: RomId) -> (&'static str, &'static str) {
     match view.tables.forms[rom.0 as usize] {
         Form::Memory if view.tables.arrays[rom.0 as usize] => ("[", "]"),
@@ -191,7 +191,7 @@ fn infix(netlist: &Context<'_>, line: &mut Line<'_>, operator: &str, a: Wiring, 
     operand(netlist, line, netlist.pieces(b));
 }
 
-/// An operand of a product or comparison, extended or cut to a width.
+/// Writes an operand of a product or comparison, extended or truncated to `width` bits.
 fn factor(netlist: &Context<'_>, line: &mut Line<'_>, x: Wiring, width: u32, signed: bool) {
     let wide = shared::resized(netlist.pieces(x), width, signed);
     if !signed {
@@ -203,18 +203,18 @@ fn factor(netlist: &Context<'_>, line: &mut Line<'_>, x: Wiring, width: u32, sig
 }
 
 impl NetView<'_, Verilog> {
-    /// Returns `true` if the port list has declared it.
+    /// Returns `true` if the net is declared in the port list.
     fn is_port(&self) -> bool {
         self.module.exports.binary_search(&self.net).is_ok()
     }
 
-    /// The instance that makes it, if it is read from a table in pieces.
+    /// Returns the instance that drives the net, or `None` if the net is not read from a table in pieces.
     fn instance(&self) -> Option<String> {
         let TableInstance { module, label, address } = self.table_instance()?;
         let netlist = self.view.netlist;
         let view = self.view;
         let address = spelt(30, move |line| {
-            // Yosys 0.23 ends with an assertion where a whole signed net is connected as `$unsigned(x)`.
+            // Yosys 0.23 fails with an assertion if a whole signed net is connected as `$unsigned(x)`.
             match view.dialect.is_system() {
                 true => system_verilog::operand(netlist, line, netlist.pieces(address), None),
                 false => operand(netlist, line, netlist.pieces(address)),
@@ -251,7 +251,7 @@ impl<'a> ModuleView<'a, Verilog> {
                     Direction::In => "input ",
                     Direction::Out => "output",
                 };
-                // A vector of one bit stays a vector: the port's shape does not depend on its width.
+                // A vector of one bit remains a vector, so that the type of a port does not depend on its width.
                 let range = if port.scalar { String::new() } else { format!("[{}:0] ", port.width - 1) };
                 ports.push(format!("{direction} {wire} {range}{}", port.name));
             }
@@ -275,22 +275,23 @@ impl<'a> ModuleView<'a, Verilog> {
         shared::with_commas(ports)
     }
 
-    /// The kind of a net that is driven where it is declared, or by an instance.
+    /// Returns the keyword of a net that is driven at its declaration or by an instance.
     fn wire(&self) -> &'static str {
         if self.view.dialect.is_system() { "wire logic" } else { "wire" }
     }
 
-    /// The kind of a register.
+    /// Returns the keyword of a register.
     fn variable(&self) -> &'static str {
         if self.view.dialect.is_system() { "logic" } else { "reg" }
     }
 
-    /// Type of the constants of the module.
+    /// Returns the type of the module's constants.
     fn constant_type(&self) -> &'static str {
         if self.view.dialect.is_system() { "int" } else { "[31:0]" }
     }
 
-    /// Latency and initiation interval, which are constants of the top module where they are known.
+    /// Returns latency and initiation interval, which are constants of the top module; `None` in other modules and in
+    /// stateful designs.
     fn constants(&self) -> Option<[u32; 2]> {
         let interface = &self.view.netlist.interface;
         let is_known = self.module.part == Part::Top && !interface.stateful;
@@ -313,7 +314,7 @@ impl<'a> ModuleView<'a, Verilog> {
         !self.module.unread.is_empty()
     }
 
-    /// The reductions of unread bits of ports and of the nets that have such bits.
+    /// Returns the reductions of unread bits of ports and nets.
     fn unread_groups(&self) -> impl Iterator<Item = UnreadView<'a>> + use<'a> {
         let module = *self;
         self.module.unread.iter().map(move |group| UnreadView { group, module })
@@ -322,7 +323,7 @@ impl<'a> ModuleView<'a, Verilog> {
     fn reduction(&self, group: &'a UnreadGroup) -> Spelt<impl Fn(&mut Line<'_>) + use<'a>> {
         let netlist = self.view.netlist;
         spelt(30, move |line| {
-            // The constant keeps the reduction from depending on values: it is 0 in every tool.
+            // The constant makes the reduction independent of values: it is 0 in every tool.
             line.push("&{1'b0");
             for bits in &group.signals {
                 line.push(",");
@@ -345,7 +346,7 @@ impl<'a> SectionView<'a, Verilog> {
     }
 }
 
-/// Signals of one section with bits that nothing reads, as one net.
+/// Signals of one section with unread bits, reduced to one net.
 struct UnreadView<'a> {
     group: &'a UnreadGroup,
     module: ModuleView<'a, Verilog>,
@@ -374,8 +375,9 @@ impl<'a> GroupView<'a, Verilog> {
         self.registers().any(|register| register.has_initial_value())
     }
 
-    /// The kind of the process. A variable of an `always_ff` has no other driver, such as an `initial` block (IEEE
-    /// 1800-2017, 9.2.2.4); values in declarations are what Verilator warns of.
+    /// Returns the keyword of the process: `always_ff` in SystemVerilog for registers without initial values, otherwise
+    /// `always`. A variable that is assigned in `always_ff` must have no other driver such as an `initial` block (IEEE
+    /// 1800-2017, 9.2.2.4), and Verilator warns about initial values in declarations.
     fn always(&self) -> &'static str {
         let is_system = self.module.view.dialect.is_system();
         if is_system && !self.has_initial_values() { "always_ff" } else { "always" }
@@ -421,12 +423,13 @@ impl<'a> RomView<'a, Verilog> {
         spelt(0, move |line| dialect.net_type(line, width, false))
     }
 
-    /// Type of the function's word. Icarus 11 takes none for the input.
+    /// Returns the type of the function's result. Icarus 11 accepts no type for the input.
     fn data_type(&self) -> &'static str {
         if self.view.dialect.is_system() { "logic " } else { "" }
     }
 
-    /// For yosys, which makes a memory of the `case` and looks there; the others look at the net that reads the table.
+    /// Returns the attributes of the `case`. Yosys builds a memory from the `case` and reads the attributes there;
+    /// other tools read those of the net that reads the table.
     fn case_attributes(&self) -> &'static str {
         match self.form {
             Form::LogicFunction => "(* romstyle = \"logic\" *) ",
@@ -439,7 +442,7 @@ impl<'a> RomView<'a, Verilog> {
         "(* rom_style = \"block\", syn_romstyle = \"block_rom\" *)\n    "
     }
 
-    /// The words of each `initial` block.
+    /// Returns the words of each `initial` block.
     fn blocks(&self) -> impl Iterator<Item = Vec<Word>> + use<'a> {
         let words: Vec<Word> = self.memory_words().collect();
         let mut words = words.into_iter();

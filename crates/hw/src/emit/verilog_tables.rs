@@ -1,10 +1,10 @@
-//! Tables in pieces in Verilog.
+//! Code generator for tables in pieces in Verilog.
 
 use super::table_modules::{Bit, Level, LookUp, TableModule, list};
 use super::verilog::Verilog;
 use super::view::Dialect;
 
-/// A module of a table.
+/// Module of a table or of a level.
 pub(super) struct VerilogTable(pub(super) TableModule);
 
 impl VerilogTable {
@@ -16,7 +16,7 @@ impl VerilogTable {
         }
     }
 
-    /// Bits side by side.
+    /// Returns the concatenation of bits.
     fn joined(&self, bits: &[Bit]) -> String {
         format!("{{{}}}", list(bits.iter().rev().map(|&bit| self.bit(bit)), ",", 30))
     }
@@ -30,7 +30,7 @@ impl VerilogTable {
         !self.0.unread.is_empty()
     }
 
-    /// Returns the sink: one bit computed from everything without a reader.
+    /// Returns the reduction of all unread address bits to one bit.
     pub(super) fn unread_bits(&self) -> String {
         let bits = self.0.unread.iter().map(|&bit| self.bit(bit));
         format!("&{{{}}}", list(std::iter::once("1'b0".to_owned()).chain(bits), ",", 30))

@@ -5,7 +5,7 @@ use super::line::Line;
 use super::shared::{Constant, Item, Items};
 use crate::netlist::{NetId, Piece};
 
-/// Bits of something `width` wide: its name, one bit, or a part select.
+/// Writes bits of an object of `width` bits: its name, a bit select, or a part select.
 pub(super) fn select(line: &mut Line<'_>, name: &str, width: u32, lo: u32, taken: u32) {
     line.push(name);
     if taken == width {
@@ -24,7 +24,7 @@ fn net_bits(netlist: &Context<'_>, line: &mut Line<'_>, net: NetId, lo: u32, tak
     select(line, netlist.read_name(net), netlist.width(net), lo, taken);
 }
 
-/// A constant, low bits first.
+/// Writes a constant literal.
 fn literal(line: &mut Line<'_>, bits: &Constant<'_>) {
     let width = bits.width();
     match bits.uniform() {
@@ -53,7 +53,7 @@ fn literal(line: &mut Line<'_>, bits: &Constant<'_>) {
     }
 }
 
-/// Wiring as an operand: one item, or a concatenation. Never empty.
+/// Writes non-empty wiring as an operand: one item, or a concatenation.
 pub(super) fn operand(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece]) {
     let braces = Items::are_several(pieces);
     if braces {

@@ -1,10 +1,11 @@
 //! Code generator for VHDL, in the common subset of 1993 and 2008.
 //!
-//! Every net is a `signed` or an `unsigned`, also a net of one bit. Extensions and shifts are `resize` and
-//! `shift_left`; other wiring is slices and qualified aggregates joined by `&`, never single elements, so that the
-//! operands of an operator have one possible type. Ports of the module are `std_logic` and `std_logic_vector`, which
-//! are converted to and from nets. A table is a constant array with an index, as GHDL 2.0 drops the `others` of a
-//! `case` with few choices. `to_01` prevents a simulation warning for each bit that is unknown at time zero.
+//! Every net is a `signed` or an `unsigned`, even a net of one bit. Extensions and shifts are `resize` and
+//! `shift_left`. Other wiring is a concatenation of slices and qualified aggregates with `&`, but never of single
+//! elements, so that the operands of an operator have only one possible type. Ports of the module are `std_logic` and
+//! `std_logic_vector`, which are converted to and from nets. A table is an indexed constant array, because GHDL 2.0
+//! drops the `others` of a `case` with few choices. `to_01` prevents a simulation warning for each bit that is unknown
+//! at time zero.
 
 use super::Options;
 use super::attributes::{AttributeRequest, Requests};
@@ -44,7 +45,7 @@ struct File<'a> {
     entities: Vec<ModuleView<'a, Vhdl<'a>>>,
 }
 
-/// The lines of some nets of a section.
+/// Template of the lines of some nets of a section.
 #[derive(Template)]
 #[template(path = "vhdl/nets.vhd")]
 struct NetsFile<'a> {
@@ -58,14 +59,14 @@ impl<'a> NetsFile<'a> {
     }
 }
 
-/// Names that only VHDL needs, distinct from those of the netlist: for the nets of output ports (which cannot be read),
-/// for array types, and for concatenations in port maps (which are not allowed there).
+/// Names that only VHDL needs, distinct from the names of the netlist: for the nets of output ports (VHDL-93 cannot
+/// read output ports), for array types, and for concatenations in port maps (which VHDL-93 does not allow).
 struct Names {
     /// Names of the netlist with one of these suffixes, in lower case.
     taken: FxHashSet<String>,
 }
 
-/// Suffix of the port through which a net leaves its stage.
+/// Suffix of the port that exports a net from its module.
 const PORT: &str = "_o";
 
 /// Suffix of the type of a memory.
@@ -84,7 +85,8 @@ impl Names {
         Names { taken: lower.filter(|name| [PORT, TYPE, ADDRESS].iter().any(|end| name.ends_with(end))).collect() }
     }
 
-    /// Returns `name` with a suffix that makes it unique. A pure function, so that declaration and use agree.
+    /// Returns `name` with a suffix that makes it unique. The result depends only on the arguments, so that the
+    /// declaration and all uses have the same name.
     fn fresh(&self, name: &str, suffix: &str) -> String {
         let mut fresh = format!("{name}{suffix}");
         while self.taken.contains(&fresh.to_ascii_lowercase()) {
@@ -98,7 +100,7 @@ impl Names {
     }
 }
 
-/// VHDL, with the names that only it needs.
+/// The VHDL dialect, with the names that only VHDL needs.
 #[derive(Clone, Copy)]
 struct Vhdl<'a> {
     names: &'a Names,
@@ -108,12 +110,12 @@ impl Dialect for Vhdl<'_> {
     const COMMENT: &'static str = "--";
     const COLUMN: usize = 20;
 
-    /// `signed(7 downto 0)`.
+    /// Writes a type such as `signed(7 downto 0)`.
     fn net_type(self, line: &mut Line<'_>, width: u32, signed: bool) {
         vector_type(line, width, signed);
     }
 
-    /// Writes bits of a port: its name, or a slice of it. A scalar has no slices.
+    /// Writes bits of a port: its name, or a slice. A scalar port has no slices.
     fn port_bits(line: &mut Line<'_>, port: &Port, lo: u32, taken: u32) {
         slice(line, &port.name, port.width, lo, taken);
     }
@@ -145,7 +147,7 @@ fn type_name(signed: bool) -> &'static str {
     if signed { "signed" } else { "unsigned" }
 }
 
-/// `unsigned(7 downto 0)`.
+/// Writes a type such as `unsigned(7 downto 0)`.
 fn vector_type(line: &mut Line<'_>, width: u32, signed: bool) {
     line.push(type_name(signed));
     line.push("(");
@@ -187,12 +189,12 @@ fn net_bit(netlist: &Context<'_>, line: &mut Line<'_>, net: NetId, bit: u32) {
     }
 }
 
-/// A `std_logic`.
+/// Returns a `std_logic` literal.
 pub(super) fn digit(one: bool) -> &'static str {
     if one { "'1'" } else { "'0'" }
 }
 
-/// Largest number of equal bits that are written as a string literal; more are an aggregate.
+/// Largest number of equal bits that are written as a string literal; longer constants are aggregates.
 const STRING: u32 = 16;
 
 /// Writes equal bits as an aggregate after the name of their type: `'(7 downto 0 => '1')`.
@@ -204,7 +206,7 @@ fn aggregate(line: &mut Line<'_>, width: u32, element: impl Fn(&mut Line<'_>)) {
     line.push(")");
 }
 
-/// Largest literal within a concatenation, in bits: GHDL 2.0 synthesises longer ones as text.
+/// Maximum width in bits of a literal within a concatenation: synthesis by GHDL 2.0 writes wider constants as text.
 const CHUNK: usize = 32;
 
 /// Writes constant bits of a type, high bits first.
@@ -264,7 +266,7 @@ fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], wanted: 
         Piece::Bits { net, .. } => Some(netlist.is_signed(net)),
         Piece::Repeat { .. } | Piece::Const { .. } => None,
     });
-    // The common type of the parts; without one, each part is converted to the requested type.
+    // The common type of the parts. If the types differ, each part is converted to the requested type.
     let first = signs.next();
     let own = first.filter(|&first| signs.all(|sign| sign == first)).or(wanted).unwrap_or(false);
     match wanted.filter(|&wanted| wanted != own) {
@@ -319,8 +321,8 @@ fn concatenation(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], s
         }
         match &each {
             Item::Const(bits) if several && bits.width() as usize > CHUNK => {
-                // The first chunks are associated to the right, as otherwise GHDL would join them to one constant
-                // again.
+                // Nested parentheses make the concatenation right-associative; otherwise GHDL would join the chunks to
+                // a single constant.
                 for (part, chunk) in bits.bits().chunks(CHUNK).enumerate() {
                     if part > 0 {
                         line.push(" &");
@@ -347,7 +349,7 @@ fn bit(netlist: &Context<'_>, line: &mut Line<'_>, wiring: &[Piece]) {
     }
 }
 
-/// `v3(0) = '1'`.
+/// Writes a condition such as `v3(0) = '1'`.
 fn is_set(netlist: &Context<'_>, line: &mut Line<'_>, wiring: Wiring, level: bool) {
     bit(netlist, line, netlist.pieces(wiring));
     line.push(" = ");
@@ -375,7 +377,8 @@ fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: Ne
             line.blank();
             operand(netlist, line, c, sign, Use::Operand);
         }
-        // GHDL 2.0 synthesises `0 - x` of a signed `x` as `x - 0`; an unsigned one has no `-x`.
+        // GHDL 2.0 synthesises `0 - x` as `x - 0` if `x` is signed. The operator `-x` is not defined for an unsigned
+        // `x`.
         Cell::Neg { a } => prefix(netlist, line, if signed { "-" } else { "0 - " }, a, sign),
         Cell::Mul { a, b, signed: own } => product(netlist, line, (net.width, signed), [a, b], own),
         Cell::Less { a, b, signed } => {
@@ -429,8 +432,8 @@ fn infix(netlist: &Context<'_>, line: &mut Line<'_>, a: Wiring, operator: &str, 
     operand(netlist, line, b, wanted, Use::Operand);
 }
 
-/// Writes a product. The exact product has the bits of both factors together; fewer bits are its low ones, which
-/// `resize` returns for an `unsigned`. `own` is `true` if the factors are signed.
+/// Writes a product. The exact product is as wide as both factors together. If the net is narrower, its value is the
+/// low bits of the product, which `resize` returns for an `unsigned` only. `own` is `true` if the factors are signed.
 fn product(netlist: &Context<'_>, line: &mut Line<'_>, (width, signed): (u32, bool), factors: [Wiring; 2], own: bool) {
     let [a, b] = factors.map(|w| plan::slice(netlist.pieces(w), 0, w.width().min(width)));
     let whole: u32 = a.iter().chain(&b).map(|p| p.width()).sum();
@@ -480,16 +483,16 @@ impl<'a> NetView<'a, Vhdl<'a>> {
         matches!(self.view.netlist.net(self.net).cell, Cell::Register { .. })
     }
 
-    /// Returns the separate address signal of a table in pieces, if there is one.
+    /// Returns the separate address signal of a table in pieces, or `None` if none is needed.
     fn address(&self) -> Option<Address<'a>> {
         let (netlist, wiring) = (self.view.netlist, self.table_instance()?.address);
         let name = self.view.dialect.names.fresh(self.name(), ADDRESS);
-        // A name or a slice needs no separate signal.
+        // The name or a slice of a net needs no separate signal.
         let is_name = matches!(netlist.pieces(wiring), &[Piece::Bits { net, .. }] if !netlist.is_signed(net));
         (!is_name).then_some(Address { netlist, name, wiring })
     }
 
-    /// Returns the instance of a table in pieces that drives the net.
+    /// Returns the instance of a table in pieces that drives the net, or `None` if another cell drives it.
     fn instance(&self) -> Option<String> {
         let TableInstance { module, label, address } = self.table_instance()?;
         let netlist = self.view.netlist;
@@ -518,7 +521,7 @@ impl Address<'_> {
     }
 }
 
-/// A net that leaves its stage, and its port.
+/// A net that other modules read, and its port.
 struct Export<'a> {
     port: String,
     net: &'a str,
@@ -649,7 +652,7 @@ impl<'a> RomView<'a, Vhdl<'a>> {
         self.view.dialect.names.fresh(&self.rom.name, TYPE)
     }
 
-    /// Returns the element type of the array: not `unsigned`, as an array of these would overload `&` for all nets.
+    /// Returns the element type of the array. `unsigned` would overload `&` for all nets.
     fn subtype(&self) -> String {
         format!("std_logic_vector({} downto 0)", self.rom.word_width - 1)
     }

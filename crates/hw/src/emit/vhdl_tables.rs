@@ -1,16 +1,16 @@
-//! Tables in pieces in VHDL.
+//! Code generator for tables in pieces in VHDL.
 //!
-//! A piece is a constant and an index of it: GHDL 2.0 synthesises a `case` of few choices without its `others`. `to_01`
-//! prevents a simulator warning for every unknown bit. An actual in a port map is a name, as VHDL-1993 requires.
+//! A piece is an indexed constant, because GHDL 2.0 drops the `others` of a `case` with few choices. `to_01` prevents a
+//! simulator warning for every unknown bit. An actual in a port map is a name, as VHDL-1993 requires.
 
 use super::table_modules::{Bit, Level, LookUp, TableModule, Vector, list};
 use super::vhdl::{binary, digit};
 
-/// An entity of a table.
+/// Entity of a table or of a level.
 pub(super) struct VhdlTable(pub(super) TableModule);
 
 impl VhdlTable {
-    /// One bit as a `std_logic`.
+    /// Returns one bit as a `std_logic`.
     fn bit(&self, bit: Bit) -> String {
         match bit {
             Bit::Constant(one) => digit(one).to_owned(),
@@ -19,7 +19,7 @@ impl VhdlTable {
         }
     }
 
-    /// Bits of vectors side by side: slices, so that the whole has one possible type.
+    /// Returns a concatenation of bits of vectors. All parts are slices, so that the result has only one possible type.
     fn joined(&self, bits: &[Bit]) -> String {
         let mut slices: Vec<(Vector, u32, u32)> = Vec::new();
         for &bit in bits.iter().rev() {
@@ -58,7 +58,7 @@ impl VhdlTable {
         format!("to_integer(to_01({}))", self.joined(&piece.inputs))
     }
 
-    /// The bits of a word, the lowest first.
+    /// Returns the bits of a word, lowest first.
     pub(super) fn word(&self) -> impl Iterator<Item = String> {
         self.0.word.iter().map(|&bit| self.bit(bit))
     }

@@ -17,9 +17,9 @@ use alir_core::parallel;
 use askama::Template;
 use std::fmt;
 
-/// Syntax of a language.
+/// Syntax of an HDL.
 pub(super) trait Dialect: Copy {
-    /// Beginning of a comment.
+    /// Token that begins a comment.
     const COMMENT: &'static str;
 
     /// Approximate column at which the right side of an assignment begins.
@@ -44,7 +44,7 @@ pub(super) trait Dialect: Copy {
     fn driver(view: &View<'_, Self>, line: &mut Line<'_>, port: &Port, pieces: &[Piece]);
 }
 
-/// Context of all parts of a file.
+/// Data that all parts of a file need.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a, D> {
     pub(super) netlist: &'a Context<'a>,
@@ -53,7 +53,7 @@ pub(super) struct View<'a, D> {
     pub(super) dialect: D,
 }
 
-/// Returns a comment up to the end of the line.
+/// Returns a comment that extends to the end of the line.
 fn remark<'s, D: Dialect>(text: &'s str) -> Spelt<impl Fn(&mut Line<'_>) + use<'s, D>> {
     spelt(0, move |line| shared::remark(line, D::COMMENT, text))
 }
@@ -81,7 +81,7 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         remark::<D>(self.view.netlist.comment(self.net))
     }
 
-    /// Returns the name of the layer that begins with this net.
+    /// Returns the name of the layer that begins with this net, or `None` if no layer begins here.
     pub(super) fn layer(&self) -> Option<&'a str> {
         let netlist: &'a Netlist = self.view.netlist;
         self.view.plan.layer_starts.get(&self.net).map(|&layer| netlist.layer_names()[layer as usize].as_str())
@@ -114,7 +114,7 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         })
     }
 
-    /// Returns the instance of a table in pieces that drives the net.
+    /// Returns the instance of a table in pieces that drives the net, or `None` if another cell drives it.
     pub(super) fn table_instance(&self) -> Option<TableInstance> {
         let View { netlist, tables, .. } = self.view;
         let Cell::Rom { rom, addr: address } = netlist.net(self.net).cell else { return None };
@@ -125,14 +125,14 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         })
     }
 
-    /// Returns the synthesis attribute of the net.
+    /// Returns the synthesis attribute of the net, or `None`.
     pub(super) fn request(&self) -> Option<AttributeRequest> {
         let cell = self.view.netlist.net(self.net).cell;
         let tables = self.view.tables;
         let table = match cell {
             Cell::Rom { rom, .. } => match tables.forms[rom.0 as usize] {
                 Form::LogicFunction => Some(AttributeRequest::Logic),
-                // The array has the attribute itself.
+                // The array itself has the attribute.
                 Form::Memory if !tables.arrays[rom.0 as usize] => Some(AttributeRequest::Block),
                 Form::Memory | Form::Function | Form::Pieces => None,
             },
@@ -142,13 +142,13 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
     }
 }
 
-/// A table in pieces inside a module.
+/// Instance of the module of a table in pieces.
 pub(super) struct TableInstance {
-    /// The module of the table.
+    /// Name of the module of the table.
     pub(super) module: String,
-    /// The name of the instance.
+    /// Label of the instance.
     pub(super) label: String,
-    /// The address.
+    /// Address of the table.
     pub(super) address: Wiring,
 }
 
@@ -169,7 +169,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         &self.module.name
     }
 
-    /// Returns the name of the layer that the module implements.
+    /// Returns the name of the layer that the module implements, or `None`.
     pub(super) fn layer(&self) -> Option<&'a str> {
         let netlist: &'a Netlist = self.view.netlist;
         match self.module.part {
@@ -183,7 +183,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         nets.iter().map(move |&net| NetView { view, module, net })
     }
 
-    /// Returns the nets with a declaration. A scalar input port has none, as it is read by its port name.
+    /// Returns the nets that need a declaration. A scalar input port needs none, because its port name is read instead.
     pub(super) fn declared(&self, nets: &'a [NetId]) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
         let netlist = self.view.netlist;
         self.nets(nets).filter(move |net| !netlist.is_scalar_port(net.net))
@@ -212,7 +212,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         self.module.instances.iter().map(move |&index| InstanceView { view, module: &view.plan.modules[index] })
     }
 
-    /// Returns the elements of the output ports; none in a module of a stage.
+    /// Returns the elements of the output ports; the modules of stages and layers have none.
     pub(super) fn outputs(&self) -> impl Iterator<Item = OutputView<'a, D>> + use<'a, D> {
         let view = self.view;
         let ports = if self.module.part == Part::Top { view.netlist.ports() } else { &[] };
@@ -221,13 +221,13 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         })
     }
 
-    /// Returns `true` if there are [`ModuleView::outputs`].
+    /// Returns `true` if [`ModuleView::outputs`] is not empty.
     pub(super) fn has_outputs(&self) -> bool {
         self.module.part == Part::Top && self.view.netlist.ports().iter().any(|port| port.driver.is_some())
     }
 }
 
-/// Returns the tables whose first reader is in the section.
+/// Returns the tables that are first read in the section.
 fn section_roms<'a, D: Dialect + 'a>(
     view: View<'a, D>,
     section: &'a Section,
@@ -241,7 +241,7 @@ fn section_roms<'a, D: Dialect + 'a>(
     })
 }
 
-/// The lines of many nets, rendered in chunks on several threads. Each chunk is a separate template.
+/// Lines of many nets, rendered in chunks on several threads. Each chunk is a separate template.
 pub(super) struct NetLines<'a, F> {
     nets: &'a [NetId],
     printing: Printing,
@@ -313,7 +313,7 @@ impl<'a, D: Dialect + 'a> SectionView<'a, D> {
     }
 }
 
-/// Registers in one process.
+/// Registers of one process.
 pub(super) struct GroupView<'a, D> {
     pub(super) module: ModuleView<'a, D>,
     kind: Kind,
@@ -346,7 +346,7 @@ impl<'a, D: Dialect + 'a> GroupView<'a, D> {
     }
 }
 
-/// A stage inside the top module.
+/// Instance of a stage or layer module inside the top module.
 pub(super) struct InstanceView<'a, D> {
     pub(super) view: View<'a, D>,
     pub(super) module: &'a Module,
@@ -357,7 +357,8 @@ impl<'a, D> InstanceView<'a, D> {
         &self.module.name
     }
 
-    /// Returns the inputs under their own names: the clock, if there is one, and the nets of other modules.
+    /// Returns the names of the input ports of the instance: the clock, if the module has one, and the nets of other
+    /// modules.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &'a str> + use<'a, D> {
         let netlist = self.view.netlist;
         let imports = self.module.imports.iter().map(|&net| netlist.read_name(net));
@@ -365,7 +366,7 @@ impl<'a, D> InstanceView<'a, D> {
     }
 }
 
-/// One element of an output port.
+/// Slice of an output port: an element, or bits without an element.
 pub(super) struct OutputView<'a, D> {
     view: View<'a, D>,
     port: &'a Port,
@@ -388,14 +389,14 @@ impl<'a, D: Dialect + 'a> OutputView<'a, D> {
     }
 }
 
-/// A table.
+/// A look-up table.
 pub(super) struct RomView<'a, D> {
     pub(super) rom: &'a Rom,
     pub(super) form: Form,
     pub(super) view: View<'a, D>,
 }
 
-/// One entry of a table.
+/// Address label and value of one entry of a table.
 pub(super) struct Word {
     pub(super) label: String,
     pub(super) value: String,

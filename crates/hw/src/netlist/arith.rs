@@ -34,7 +34,7 @@ impl Fixed {
         self.at + i64::from(self.bits.width)
     }
 
-    /// First position above the bits once it is read as two's complement.
+    /// Returns the first position above the bits in two's complement.
     fn signed_top(self) -> i64 {
         self.extent().signed_top()
     }
@@ -64,7 +64,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// First position above the bits once it is read as two's complement.
+    /// Returns the first position above the bits in two's complement.
     fn signed_top(self) -> i64 {
         self.top + i64::from(!self.signed)
     }
@@ -78,7 +78,7 @@ impl Extent {
     pub(super) fn plus(self, other: Extent, minus: bool, limit: i64) -> Extent {
         let exact = match (self.signed || other.signed, minus) {
             (false, false) => self.top.max(other.top) + 1,
-            // The difference of two unsigned numbers needs a sign, but no carry in addition.
+            // The difference of two unsigned numbers needs a sign bit, but no additional carry bit.
             (false, true) => self.signed_top().max(other.signed_top()),
             (true, _) => self.signed_top().max(other.signed_top()) + 1,
         };
@@ -107,9 +107,9 @@ pub(super) enum Source {
     Pass(Piece),
     /// Bits computed from two pieces; if `times` is not 1, one bit is computed and repeated.
     Compute {
-        /// From the first operand.
+        /// Bits of the first operand.
         a: Piece,
-        /// From the second operand.
+        /// Bits of the second operand.
         b: Piece,
         /// Number of repetitions.
         times: u32,
@@ -152,7 +152,7 @@ impl Draft {
     /// Returns the constant `value * 2^at`.
     pub(super) fn constant(&mut self, value: &BigInt, at: i64) -> Fixed {
         let negative = *value < BigInt::ZERO;
-        // The bit length of a negative number's magnitude, and a sign; trimming makes it minimal.
+        // The bit length of the magnitude, plus a sign for a negative number; trimming removes superfluous bits.
         let width = value.bits() as u32 + u32::from(negative);
         self.pool.open();
         self.pool.push_int(value, width);
@@ -235,7 +235,7 @@ impl Draft {
     }
 
     /// Returns `a - b` as a comparison, if only the sign of the difference is at or above position 0 and a comparison
-    /// is cheaper. For results whose bits below position 0 are not read.
+    /// is cheaper; otherwise `None`. The caller must not read bits below position 0 of the result.
     pub(super) fn sign_of_difference(
         &mut self,
         a: Fixed,
@@ -452,7 +452,7 @@ impl Draft {
         }
     }
 
-    /// Returns the operand of the net that computes these runs.
+    /// Returns one operand of the net that computes these runs; `side` selects the operand of each run.
     fn gather(&mut self, sources: &[Source], side: impl Fn(Piece, Piece) -> Piece) -> Wiring {
         self.pool.open();
         for source in sources {

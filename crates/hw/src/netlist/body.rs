@@ -1,7 +1,8 @@
-//! The finished nets of a draft: each cell with only the bits that somebody reads, its operands found where they are.
+//! Finished nets of a draft: cells with only the bits that have readers, and operands that refer to finished nets.
 //!
-//! What the registers of a netlist mean is not known here: a pipeline ([`super::pipeline`]) moves bits from register to
-//! register, a state machine ([`super::machine`]) has registers among the draft's nets. Both find operands this way.
+//! This module does not depend on the purpose of registers: a pipeline ([`super::pipeline`]) moves bits from register
+//! to register, a state machine ([`super::machine`]) has registers among the draft's nets. Both use this module for
+//! operands.
 
 use super::builder::{Draft, Origin, Owner, repeat};
 use super::cell::{Cell, Net, NetId, Piece, PortId, Rom, RomId, Wiring};
@@ -11,52 +12,53 @@ use super::wiring::{Pool, part};
 use alir_core::diag::counted;
 use rustc_hash::FxHashMap;
 
-/// Where a bit is at present: a net of the finished netlist and a bit of it.
+/// Current position of a bit: index of a finished net, and the bit of that net.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) net: u32,
     pub(super) bit: u32,
 }
 
-/// Marks a net that has not been made.
+/// Marks a draft net that has no finished net.
 const NOWHERE: u32 = u32::MAX;
 
-/// The finished form of a draft net, as far as its readers need it.
+/// Finished form of a draft net, as its readers need it.
 #[derive(Clone, Copy)]
 struct LoweredNet {
     net: u32,
     stage: u32,
-    /// Which bit of the draft net is its lowest, if what is left of that is one run; else [`SCATTERED`].
+    /// Bit of the draft net that is the lowest bit of the finished net, if the remaining bits are contiguous; otherwise
+    /// [`SCATTERED`].
     lowest: u32,
 }
 
-/// Marks a net that has lost bits from within.
+/// Marks a net whose remaining bits are not contiguous.
 const SCATTERED: u32 = u32::MAX;
 
-/// Columns of a draft memory: the first one and their number.
+/// Columns of a draft memory: index of the memory, first column, number of columns.
 type Columns = (RomId, u32, u32);
 
 /// Finished nets, wiring and memories.
 pub(super) struct Body<'a> {
     draft: &'a Draft,
     demand: &'a Demand,
-    /// The finished net of each draft net.
+    /// Finished net of each draft net.
     made: Vec<LoweredNet>,
-    /// Where each bit of the held nets is at present.
+    /// Current position of each bit of the nets that later stages read.
     pub(super) places: Vec<Place>,
     pub(super) nets: Vec<Net>,
     pub(super) pool: Pool,
     pub(super) roms: Vec<Rom>,
-    /// Finished memories by draft memory and the columns kept.
+    /// Finished memories, by draft memory and kept columns.
     rom_ids: FxHashMap<Columns, RomId>,
-    /// First net of the draft that reads each memory: it names the memory, whatever its stage.
+    /// First net of the draft that reads each memory, in any stage; the memory is named after this net.
     first_readers: FxHashMap<Columns, NetId>,
-    /// Nets whose sign is that of a value of the program; the others take theirs from their readers.
+    /// `true` for nets whose signedness is that of a value of the program; [`Body::infer_signs`] sets all others.
     typed: Vec<bool>,
 }
 
 impl<'a> Body<'a> {
-    /// Nothing finished yet.
+    /// Returns a body without finished nets.
     pub(super) fn new(draft: &'a Draft, demand: &'a Demand) -> Body<'a> {
         Body {
             made: draft.nets.iter().map(|n| LoweredNet { net: NOWHERE, stage: n.stage, lowest: SCATTERED }).collect(),
@@ -79,7 +81,7 @@ impl<'a> Body<'a> {
         id
     }
 
-    /// Gives a net the sign of the value that it holds.
+    /// Sets the signedness of a net that has a value of the program.
     pub(super) fn set_sign(&mut self, net: NetId, signed: bool) {
         self.nets[net.index()].signed = signed;
         self.typed.resize(self.nets.len(), false);
@@ -92,12 +94,12 @@ impl<'a> Body<'a> {
         self.demand.run(Select::Of(id), width - 1, width).is_some()
     }
 
-    /// Gives nets without a type of the program the sign with which they are read or made.
+    /// Infers the signedness of nets without a type of the program, from their readers and their cells.
     pub(super) fn infer_signs(&mut self) {
         let mut extended = vec![false; self.nets.len()];
         for (index, net) in self.nets.iter().enumerate() {
             let pieces = &self.pool;
-            // The highest bit of a signed value is that of the sum that computes its upper bits.
+            // The net that drives the highest bit of a signed value is signed too.
             if let Cell::Alias { x } = net.cell
                 && net.signed
                 && self.typed.get(index) == Some(&true)
@@ -134,16 +136,16 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// All bits of a finished net.
+    /// Returns wiring of all bits of a finished net.
     pub(super) fn whole(&mut self, net: NetId) -> Wiring {
         self.pool.open();
         self.pool.push(Piece::Bits { net, lo: 0, width: self.nets[net.index()].width });
         self.pool.close()
     }
 
-    /// Makes the finished form of a draft net that somebody reads. `port` tells where an input element is, `rom_name`
-    /// names a memory by its first reader. A register's next value and conditions are put in later
-    /// ([`Body::complete`]), since they may come from nets behind it.
+    /// Creates the finished form of a draft net that has readers. `port` returns the port and the lowest bit of an
+    /// input element; `rom_name` returns the name of a memory from its first reader. [`Body::complete`] sets a
+    /// register's next value and conditions later, because these may come from later nets.
     pub(super) fn cell(
         &mut self,
         id: NetId,
@@ -155,7 +157,7 @@ impl<'a> Body<'a> {
         let net = self.draft.nets[id.index()];
         let stage = net.stage;
         let (bits, (lowest, width)) = (Select::Of(id), demanded_columns(self.demand, id, net.width));
-        // Where carries run, the demanded bits are the lowest ones.
+        // In cells with carries, the demanded bits are the lowest ones.
         let low = Select::Low(width);
         let cell = match net.cell {
             Cell::Input { port: element, lo: _ } => {
@@ -220,13 +222,13 @@ impl<'a> Body<'a> {
         self.nets[made.index()].cell = cell;
     }
 
-    /// The finished net of a draft net, if it has one.
+    /// Returns the finished net of a draft net; `None` if it does not exist.
     pub(super) fn made(&self, id: NetId) -> Option<NetId> {
         let net = self.made[id.index()].net;
         (net != NOWHERE).then_some(NetId(net))
     }
 
-    /// Selected bits of draft wiring, as they are found in `stage`.
+    /// Returns selected bits of draft wiring, from the nets or registers that provide them in `stage`.
     pub(super) fn carry(&mut self, wiring: Wiring, select: Select, stage: u32) -> Wiring {
         self.pool.open();
         self.push_carried(wiring, select, stage);
@@ -267,7 +269,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Bits of a net that is no alias, from where they are held; one bit may be wanted several times.
+    /// Appends bits of a net that is not an alias, from their current positions, each repeated `times` times.
     fn push_held(&mut self, piece: Piece, times: u32) {
         let (net, lo, width, times) = match piece {
             Piece::Const { one, width } => return self.pool.push_const(one, width * times),
@@ -282,7 +284,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The finished memory with some columns of a draft memory.
+    /// Returns the finished memory with some columns of a draft memory; creates it if it does not exist.
     fn rom(&mut self, columns: Columns, name: impl FnOnce(NetId) -> String) -> RomId {
         if let Some(&made) = self.rom_ids.get(&columns) {
             return made;
@@ -322,7 +324,8 @@ fn first_readers(draft: &Draft, demand: &Demand) -> FxHashMap<Columns, NetId> {
     first
 }
 
-/// Returns the net whose highest bit extends some pieces above its bits.
+/// Returns the net that the pieces sign-extend: the highest bit of the net follows its upper bits. Returns `None`
+/// without a sign extension.
 fn sign_extended(nets: &[Net], pieces: &[Piece]) -> Option<NetId> {
     let [.., Piece::Bits { net, lo, width }, above] = *pieces else { return None };
     let top = lo + width - 1;
@@ -334,7 +337,7 @@ fn sign_extended(nets: &[Net], pieces: &[Piece]) -> Option<NetId> {
     (is_sign && top + 1 == nets[net.index()].width).then_some(net)
 }
 
-/// The remark on a draft net of a program, of which only the demanded bits are kept.
+/// Returns the comment on a draft net of a program, of which only the demanded bits are kept.
 pub(super) fn remark(describer: &mut Describer<'_>, draft: &Draft, demand: &Demand, id: NetId) -> (u32, u32) {
     let net = draft.nets[id.index()];
     if net.helper == 0 {
@@ -345,7 +348,7 @@ pub(super) fn remark(describer: &mut Describer<'_>, draft: &Draft, demand: &Dema
         let partial = width < describer.value_width(net.owner);
         return describer.comment(net.owner, partial.then_some(kept));
     }
-    // The alias with the whole value follows; if nobody needs it, its explanation would be lost.
+    // The alias with the whole value follows. If that alias has no reader, the helper gets a comment instead.
     let alias = draft.nets.get(id.index() + 1).filter(|n| n.owner == net.owner && n.helper == 0);
     match alias {
         Some(alias) if !demand.is_alive(NetId(id.0 + 1), alias.width) => describer.helper_comment(net.owner),

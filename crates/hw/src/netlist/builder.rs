@@ -1,7 +1,7 @@
 //! The combinational draft of a netlist: nets with a stage and an owner, before pipeline registers, trimming and names.
 //!
-//! [`Draft`] checks widths when a net is created. It guarantees topological order, because a cell can only be built
-//! from existing nets. It does not decide which bits are needed: [`super::pipeline`] drops those without readers.
+//! [`Draft`] checks widths when a net is created. A cell can only be built from existing nets, so nets are in
+//! topological order. [`super::pipeline`] later drops bits without readers.
 
 use super::arith::Source;
 use super::cell::{Cell, NetId, Piece, RomId, Wiring};
@@ -9,7 +9,7 @@ use super::wiring::Pool;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
-/// Object of the model that a net of the draft belongs to; gives its name and comment.
+/// Object of the model that owns a net of the draft; the object determines the name and the comment of the net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// An input element.
@@ -18,49 +18,50 @@ pub(super) enum Owner {
     Op(u32),
     /// An output element.
     Output(u32),
-    /// A named element of a state machine: of a register, a wire, a port.
+    /// A named element of a state machine's register, wire or port.
     Object(u32),
 }
 
 /// A net of the draft.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DraftNet {
-    /// Bits, at least 1.
+    /// Width in bits, at least 1.
     pub(super) width: u32,
-    /// Stage in which it is computed; 0 for an input that is registered.
+    /// Stage that computes the net; 0 for a registered input.
     pub(super) stage: u32,
     /// Owner of the net.
     pub(super) owner: Owner,
-    /// 0 for the net that holds the owner's value, from 1 for its helpers in order of making.
+    /// 0 for the net with the owner's value; 1, 2, ... for helper nets in order of creation.
     pub(super) helper: u32,
-    /// For the net that holds the owner's value: which bit of the value its lowest one is.
+    /// For the net with the owner's value: index of the value's bit that is the lowest bit of the net.
     pub(super) offset: u32,
-    /// Cell that drives the net. For a register of a state machine it is only the present value: its operands have no
-    /// bits here, since they may come from later nets.
+    /// Cell that drives the net. The cell of a state machine's register has operands without bits here, because its
+    /// operands may come from later nets.
     pub(super) cell: Cell,
 }
 
-/// A netlist without registers, or with those of a state machine as sources.
+/// A netlist without registers, or with registers of a state machine as sources.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) pool: Pool,
     pub(super) nets: Vec<DraftNet>,
     pub(super) roms: Vec<DraftRom>,
-    /// Scratch of the bitwise operations, so that none of them allocates.
+    /// Scratch memory of the bitwise operations, which avoids allocations.
     pub(super) sources: Vec<Source>,
-    /// Memories by the hash of what they hold.
+    /// Memories, by the hash of their contents.
     rom_ids: FxHashMap<u64, Vec<RomId>>,
     owner: Owner,
     stage: u32,
     helpers: u32,
-    /// First net of the present owner.
+    /// First net of the current owner.
     first: u32,
 }
 
 impl Draft {
-    /// Creates a draft without nets, with room for those of `operations` operations.
+    /// Creates an empty draft with capacity for the nets of `operations` operations.
     pub(super) fn with_capacity(operations: usize) -> Draft {
-        // Sums with bits that pass through are two nets; most others are one, of two operands in one or two pieces.
+        // A sum with bits that pass through takes two nets; most other operations take one net with two operands of one
+        // or two pieces.
         let nets = operations + operations / 2;
         Draft {
             pool: Pool::with_capacity(4 * nets),
@@ -75,21 +76,21 @@ impl Draft {
         }
     }
 
-    /// Nets made from now on belong to `owner` and are computed in `stage`.
+    /// Sets the owner and the stage of all nets that are created from now on.
     pub(super) fn begin(&mut self, owner: Owner, stage: u32) {
         (self.owner, self.stage, self.helpers) = (owner, stage, 0);
         self.first = self.nets.len() as u32;
     }
 
-    /// The stage that nets are made for.
+    /// Returns the stage of new nets.
     pub(super) fn stage(&self) -> u32 {
         self.stage
     }
 
-    /// Makes a net.
+    /// Creates a net.
     ///
     /// # Panics
-    /// If a width is not what the cell demands: lowering is wrong.
+    /// If a width does not match the cell, which is a bug of lowering.
     pub(super) fn net(&mut self, width: u32, cell: Cell) -> NetId {
         assert!(width > 0, "a net has at least one bit");
         assert!(widths_fit(width, &cell, &self.roms), "{cell:?} cannot make a net of {width} bits");
@@ -99,13 +100,13 @@ impl Draft {
         id
     }
 
-    /// Makes a net and gives it as wiring.
+    /// Creates a net and returns wiring of all its bits.
     pub(super) fn wire(&mut self, width: u32, cell: Cell) -> Wiring {
         let net = self.net(width, cell);
         self.whole(net)
     }
 
-    /// All bits of a net.
+    /// Returns wiring of all bits of a net.
     pub(super) fn whole(&mut self, net: NetId) -> Wiring {
         let width = self.nets[net.index()].width;
         self.pool.open();
@@ -113,11 +114,11 @@ impl Draft {
         self.pool.close()
     }
 
-    /// Declares `value` to be the present owner's value, and returns the wiring that its readers should use.
+    /// Declares `value` to be the current owner's value, and returns the wiring for its readers.
     ///
-    /// A value that is not one net built for it gets an [`Cell::Alias`] of its own, so that each operation is found in
-    /// the HDL source by its name; constant bits stay constants, for the readers to fold. An alias refers to nets that
-    /// are no aliases.
+    /// A value that is not a single net built for it gets its own [`Cell::Alias`], so each operation has a named signal
+    /// in the HDL source. Constant bits remain constants, so readers can fold them. An alias refers only to nets that
+    /// are not aliases.
     pub(super) fn finish(&mut self, value: Wiring) -> Wiring {
         if self.pool.is_const(value) {
             return value;
@@ -147,7 +148,8 @@ impl Draft {
         self.pool.close()
     }
 
-    /// Returns the net and its first position if wiring is a whole net and otherwise only constants.
+    /// Returns the net and the position of its lowest bit if wiring consists of one whole net and constants; otherwise
+    /// `None`.
     fn only_net(&self, wiring: Wiring) -> Option<(NetId, u32)> {
         let mut found = None;
         let mut at = 0;
@@ -164,7 +166,7 @@ impl Draft {
         found
     }
 
-    /// Returns the same bits as wiring, taken from nets that are no aliases.
+    /// Returns wiring of the same bits that refers only to nets that are not aliases.
     pub(super) fn resolve(&mut self, wiring: Wiring) -> Wiring {
         self.pool.open();
         for index in 0..wiring.len {
@@ -189,8 +191,8 @@ impl Draft {
         self.pool.close()
     }
 
-    /// A memory with these words; equal ones are shared. Trailing zero words are dropped, since what is missing reads
-    /// zero.
+    /// Returns a memory with these words; equal memories are shared. Trailing zero words are dropped, because missing
+    /// words read zero.
     pub(super) fn rom(&mut self, origin: Origin, addr_width: u32, word_width: u32, mut words: Vec<u64>) -> RomId {
         let used = words.iter().rposition(|&w| w != 0).map_or(1, |last| last + 1);
         words.truncate(used);
@@ -221,9 +223,9 @@ pub(super) enum Origin {
 pub(super) struct DraftRom {
     /// Origin of the words.
     pub(super) origin: Origin,
-    /// Bits of an address.
+    /// Width of an address, in bits.
     pub(super) addr_width: u32,
-    /// Bits of a word.
+    /// Width of a word, in bits.
     pub(super) word_width: u32,
     /// The words.
     pub(super) words: Vec<u64>,
@@ -235,13 +237,13 @@ impl DraftRom {
     }
 
     fn equals(&self, other: &DraftRom) -> bool {
-        // Products are logic whatever is asked of tables, so none is shared with a table.
+        // Product memories always become logic, regardless of options for tables, so they are not shared with tables.
         self.origin == other.origin
             && (self.addr_width, self.word_width, &self.words) == (other.addr_width, other.word_width, &other.words)
     }
 }
 
-/// A one-bit piece, `count` times.
+/// Returns a one-bit piece repeated `count` times.
 pub(super) fn repeat(bit: Piece, count: u32) -> Piece {
     match bit {
         Piece::Bits { net, lo, .. } => super::wiring::bit_times(net, lo, count),

@@ -1,4 +1,4 @@
-//! The data structure: nets, cells, wiring, ports.
+//! Data structure of a netlist: nets, cells, wiring, ports.
 
 use alir_core::ir::{Layers, Model, Node};
 use alir_core::num::Kif;
@@ -31,12 +31,12 @@ pub enum Piece {
     Bits {
         /// The net.
         net: NetId,
-        /// Lowest bit taken.
+        /// Lowest bit of the slice.
         lo: u32,
         /// Number of bits, at least 1.
         width: u32,
     },
-    /// One bit of a net, `count` times: sign extension, or a mask.
+    /// One bit of a net, repeated `count` times: a sign extension or a mask.
     Repeat {
         /// The net.
         net: NetId,
@@ -45,7 +45,7 @@ pub enum Piece {
         /// Number of repetitions, at least 2 (one is [`Piece::Bits`]).
         count: u32,
     },
-    /// A constant bit, `width` times. Longer constants are several of these.
+    /// A constant bit, repeated `width` times. Other constants consist of several pieces.
     Const {
         /// The bit.
         one: bool,
@@ -95,7 +95,7 @@ impl Wiring {
 pub struct Reset {
     /// One bit that resets the register.
     pub when: Wiring,
-    /// Level of `when` that resets: true for active high.
+    /// `true` if a high level of `when` resets the register.
     pub active_high: bool,
     /// `true` if the reset acts without a clock edge.
     pub asynchronous: bool,
@@ -110,22 +110,22 @@ pub enum Cell {
     Input {
         /// The port.
         port: PortId,
-        /// Lowest bit taken.
+        /// Lowest bit of the slice.
         lo: u32,
     },
-    /// A name for wiring: operand as wide as the net.
+    /// A name for wiring; the operand has the width of the net.
     Alias {
         /// The bits.
         x: Wiring,
     },
-    /// `a + b`; both as wide as the net.
+    /// `a + b`; both operands have the width of the net.
     Add {
         /// First operand.
         a: Wiring,
         /// Second operand.
         b: Wiring,
     },
-    /// `a - b`; both as wide as the net.
+    /// `a - b`; both operands have the width of the net.
     Sub {
         /// First operand.
         a: Wiring,
@@ -141,92 +141,92 @@ pub enum Cell {
         b: Wiring,
         /// Third operand.
         c: Wiring,
-        /// `true` if the second and the third are subtracted.
+        /// `true` if the operand is subtracted, for the second and the third operand.
         minus: [bool; 2],
     },
-    /// `-a`; as wide as the net.
+    /// `-a`; the operand has the width of the net.
     Neg {
         /// Operand.
         a: Wiring,
     },
-    /// The low bits of the exact product; operands of any width, both signed or both unsigned; the net is at
-    /// most as wide as both together.
+    /// Low bits of the exact product. Operands have any width and are both signed or both unsigned; the width of the
+    /// net is at most the sum of their widths.
     Mul {
         /// First operand.
         a: Wiring,
         /// Second operand.
         b: Wiring,
-        /// `true` if both are two's complement.
+        /// `true` if both operands are two's complement.
         signed: bool,
     },
-    /// `true` if `a < b`; both equally wide, the net has one bit.
+    /// One bit that is set if `a < b`; both operands have equal width.
     Less {
         /// First operand.
         a: Wiring,
         /// Second operand.
         b: Wiring,
-        /// `true` if both are two's complement.
+        /// `true` if both operands are two's complement.
         signed: bool,
     },
-    /// `on_true` if `sel` (one bit) is set; both as wide as the net.
+    /// `on_true` if `sel` is set, otherwise `on_false`; both have the width of the net.
     Mux {
-        /// One bit.
+        /// Select, one bit.
         sel: Wiring,
-        /// Chosen when set.
+        /// Result if `sel` is set.
         on_true: Wiring,
-        /// Chosen when clear.
+        /// Result if `sel` is clear.
         on_false: Wiring,
     },
-    /// Bitwise complement; as wide as the net.
+    /// Bitwise complement; the operand has the width of the net.
     Not {
         /// Operand.
         a: Wiring,
     },
-    /// Bitwise and; both as wide as the net.
+    /// Bitwise and; both operands have the width of the net.
     And {
         /// First operand.
         a: Wiring,
         /// Second operand.
         b: Wiring,
     },
-    /// Bitwise or; both as wide as the net.
+    /// Bitwise or; both operands have the width of the net.
     Or {
         /// First operand.
         a: Wiring,
         /// Second operand.
         b: Wiring,
     },
-    /// Bitwise exclusive or; both as wide as the net.
+    /// Bitwise exclusive or; both operands have the width of the net.
     Xor {
         /// First operand.
         a: Wiring,
         /// Second operand.
         b: Wiring,
     },
-    /// `true` if any bit is set; the net has one bit.
+    /// One bit that is set if any bit of the operand is set.
     ReduceOr {
         /// Operand of any width.
         a: Wiring,
     },
-    /// `true` if every bit is set; the net has one bit.
+    /// One bit that is set if every bit of the operand is set.
     ReduceAnd {
         /// Operand of any width.
         a: Wiring,
     },
-    /// A word of a read-only memory; addresses past its end read zero.
+    /// Word of a read-only memory; addresses beyond the last word read zero.
     Rom {
-        /// The memory; the net is as wide as its words.
+        /// The memory; the net has the width of its words.
         rom: RomId,
         /// The address, unsigned, of the memory's address width.
         addr: Wiring,
     },
-    /// A register on the rising edge of the clock. The one cell whose operands may be later nets.
+    /// Register, clocked by the rising edge. The only cell whose operands may be later nets.
     Register {
-        /// Next value; as wide as the net.
+        /// Next value; it has the width of the net.
         d: Wiring,
-        /// Clock enable, one bit; the register keeps its value while it is 0.
+        /// Clock enable, one bit; the register keeps its value while this bit is 0.
         enable: Option<Wiring>,
-        /// Wins over `enable`.
+        /// Reset; it has priority over `enable`.
         reset: Option<Reset>,
         /// Power-on value: constant wiring of the net's width.
         init: Option<Wiring>,
@@ -282,43 +282,43 @@ impl Cell {
 pub struct Net {
     /// Number of bits, at least 1.
     pub width: u32,
-    /// Set if its bits are a number in two's complement, for the declaration in languages with typed signals. No cell
-    /// depends on it.
+    /// `true` if the bits are a two's complement number; only for declarations in languages with typed signals. No cell
+    /// depends on this flag.
     pub signed: bool,
-    /// Operation that drives it.
+    /// Cell that drives the net.
     pub cell: Cell,
-    /// Pipeline stage in which it is computed, from 1; for a register, the stage that it ends (0: input register).
+    /// Pipeline stage that computes the net, from 1; for a register, the stage that ends with it (0: input register).
     pub stage: u32,
     /// Index of the program's operation that the net computes, for reports by operation; `None` for registers, ports
     /// and other nets without an operation.
     pub operation: Option<u32>,
-    /// Which output element of the program it negates a value for, where it does.
+    /// Index of the output element whose negation the net computes; `None` for other nets.
     pub output: Option<u32>,
-    /// Its name, legal and unique in Verilog and VHDL: an index into the netlist's text pool.
+    /// Name, legal and unique in Verilog and VHDL: start and length in the netlist's text pool.
     pub(crate) name: (u32, u32),
-    /// A remark for the reader of the text, possibly empty: an index into the netlist's text pool.
+    /// Comment in the RTL file, possibly empty: start and length in the netlist's text pool.
     pub(crate) comment: (u32, u32),
 }
 
 /// A read-only memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rom {
-    /// Its name, legal and unique.
+    /// Name, legal and unique.
     pub name: String,
-    /// Bits of an address.
+    /// Width of an address, in bits.
     pub addr_width: u32,
-    /// Bits of a word, 1 to 64.
+    /// Width of a word, 1 to 64 bits.
     pub word_width: u32,
-    /// The words, low `word_width` bits each, at most `2^addr_width`; missing words read as zero.
+    /// The words, at most `2^addr_width`, each in the low `word_width` bits; missing words read as zero.
     pub words: Vec<u64>,
-    /// `true` for a table of the model or a part of one; `false` for a table of another operation's values, which is
-    /// always logic.
+    /// `true` for a table of the model or a part of it; `false` for precomputed values of another operation, which
+    /// always become logic.
     pub is_table: bool,
-    /// A remark for the reader of the text.
+    /// Comment in the RTL file.
     pub comment: String,
 }
 
-/// `true` if a port brings bits in or out.
+/// Direction of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -331,19 +331,19 @@ pub enum Direction {
 /// A port of the module. Ports without bits do not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Its name, legal and unique.
+    /// Name, legal and unique.
     pub name: String,
-    /// In or out.
+    /// Direction of the port.
     pub direction: Direction,
-    /// Bits, at least 1.
+    /// Width in bits, at least 1.
     pub width: u32,
-    /// `true` if it is declared as a single bit rather than a vector of one (clock, reset, valid, enable).
+    /// `true` if the port is declared as a single bit, not as a vector of one bit (clock, reset, valid, enable).
     pub scalar: bool,
-    /// Driver of an output port, with the width of the port.
+    /// Driver of an output port, with the width of the port; `None` for an input port.
     pub driver: Option<Wiring>,
 }
 
-/// Where an element of the model's input or output vector is found on the ports.
+/// Position on the ports of an element of the model's input or output vector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Element {
     /// Port name; empty for an element without bits.
@@ -352,15 +352,15 @@ pub struct Element {
     pub lsb: u32,
     /// Number of bits; 0 if the element has none.
     pub width: u32,
-    /// `true` if it is two's complement.
+    /// `true` if the element is two's complement.
     pub signed: bool,
-    /// Fractional bits of its code; real weight of the lowest bit is `2^-fractionals` (for an input also divided by
+    /// Number of fractional bits: the weight of the lowest bit is `2^-fractionals` (for an input also divided by
     /// `2^inp_shift`).
     pub fractionals: i32,
-    /// Its name, such as `inp[3]`.
+    /// Name, such as `inp[3]`.
     pub name: String,
-    /// Clocks from the one whose edge accepts a sample to the one with this element at the port, where elements share
-    /// bits of it.
+    /// Beat of the element: number of cycles from the cycle whose edge accepts a sample to the cycle with this element
+    /// at the port. Always 0 if elements do not share port bits.
     #[serde(skip_serializing_if = "is_zero")]
     pub beat: u32,
 }
@@ -385,15 +385,16 @@ impl Element {
 pub struct Interface {
     /// Module name.
     pub top: String,
-    /// Rising edges from input to result; 0 if combinational.
+    /// Latency: rising edges from input to result; 0 if combinational.
     pub latency: u32,
-    /// Clocks between two inputs.
+    /// Initiation interval: cycles between two inputs.
     pub initiation_interval: u32,
-    /// For how many clocks an input must stay at the ports, the one whose edge accepts it included.
+    /// Number of cycles for which an input must be stable at the ports, including the cycle whose edge accepts the
+    /// input.
     pub input_hold: u32,
-    /// Number of clocks that a sample takes at the ports, some elements in each.
+    /// Number of beats (cycles) in which the ports transfer the elements of a sample.
     pub input_beats: u32,
-    /// Name of the clock port, if the module has a register.
+    /// Name of the clock port; `None` if the module has no register.
     pub clock: Option<String>,
     /// Name of the reset port.
     pub reset: Option<String>,
@@ -403,11 +404,11 @@ pub struct Interface {
     pub reset_async: bool,
     /// Name of the clock enable port.
     pub enable: Option<String>,
-    /// Names of the valid ports, in and out.
+    /// Names of the input and output valid ports.
     pub valid: Option<(String, String)>,
     /// Name of the port that is 1 in cycles in which a sample is accepted, for initiation intervals above one.
     pub ready: Option<String>,
-    /// `true` for a state machine, whose outputs depend on all cycles since power-on; `latency` has no meaning then.
+    /// `true` for a state machine, whose outputs depend on all cycles since power-on; `latency` is then unused.
     pub stateful: bool,
     /// Input elements in order.
     pub inputs: Vec<Element>,
@@ -421,7 +422,7 @@ impl Interface {
         self.stateful || self.initiation_interval > 1
     }
 
-    /// Returns `true` for a pipeline that takes a sample every clock.
+    /// Returns `true` for a pipeline, which accepts a sample in every cycle.
     pub fn has_stages(&self) -> bool {
         self.latency > 0 && self.initiation_interval == 1
     }
@@ -448,7 +449,8 @@ impl Interface {
     }
 }
 
-/// A module. See the module documentation for its rules; [`Netlist::net`] and friends read it.
+/// Netlist of a module. The documentation of the module `netlist` lists the invariants; accessors such as
+/// [`Netlist::net`] read the data.
 #[derive(Clone, Debug)]
 pub struct Netlist {
     pub(crate) nets: Vec<Net>,
@@ -456,9 +458,9 @@ pub struct Netlist {
     pub(crate) roms: Vec<Rom>,
     pub(crate) ports: Vec<Port>,
     pub(crate) text: String,
-    /// Lines for the head of the file: port map, latency, facts of the model.
+    /// Lines of the header comment: port map, latency, properties of the model.
     pub(crate) header: Vec<String>,
-    /// Remark on each stage from 1 on, such as its delay; empty without remarks.
+    /// Comment on each stage from 1 on, such as its delay; empty without comments.
     pub(crate) stage_remarks: Vec<String>,
     /// Nodes of the source network for which operations were created.
     pub(crate) layers: OperationLayers,
@@ -469,9 +471,9 @@ pub struct Netlist {
 /// Nodes of a source network, and the node of each operation of the program. For display only; no logic depends on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationLayers {
-    /// Their names, printable ASCII. Empty for programs that were read from another source.
+    /// Names of the nodes, printable ASCII. Empty for programs without a source network.
     pub(crate) names: Vec<String>,
-    /// For each operation the index of its name.
+    /// For each operation, the index of its node's name.
     pub(crate) by_operation: Vec<Option<u32>>,
 }
 

@@ -1,7 +1,8 @@
-//! Whether a netlist keeps its rules: written against [`super::cell`] alone, without a look at what made it.
+//! Checker of the invariants of a netlist, based on [`super::cell`] alone, independent of the code that builds
+//! netlists.
 //!
-//! [`Netlist::check`] holds for every netlist, [`Netlist::check_pipeline`] for those that claim a fixed latency. What
-//! they find is our mistake, never the user's.
+//! [`Netlist::check`] applies to every netlist, [`Netlist::check_pipeline`] to netlists with a fixed latency. A problem
+//! is an internal error, never a user error.
 
 use super::cell::{Cell, Direction, NetId, Netlist, Piece, PortId, Wiring};
 use super::keywords::{Languages, NameKind};
@@ -9,15 +10,15 @@ use super::names::{is_legal, is_legal_in};
 use alir_core::diag::{Diagnostic, Place, Severity};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Problems reported at most; the first few tell enough.
+/// Maximum number of reported problems.
 const MOST: usize = 20;
 
 impl Netlist {
-    /// Checks the rules of the module documentation: widths of every cell, wiring inside its nets, no combinational
-    /// loop, legal and unique names, ports driven, elements side by side, no unused nets.
+    /// Checks the invariants of the module documentation: widths of every cell, wiring within the bits of its nets, no
+    /// combinational loop, legal and unique names, driven ports, contiguous elements, no unused nets.
     ///
     /// # Errors
-    /// The first broken rules, each of severity [`Severity::Bug`].
+    /// The first violated invariants, each of severity [`Severity::Bug`].
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let mut checker = Checker { netlist: self, problems: Vec::new() };
         if checker.shape() {
@@ -29,11 +30,11 @@ impl Netlist {
         checker.finish()
     }
 
-    /// Checks that each path from an input port to an output port crosses as many registers as the latency says, and
-    /// the same for every pair of paths that meet. Control inputs (clock enable, reset) have no path of their own.
+    /// Checks that each path from an input port to an output port has as many registers as the latency, and that paths
+    /// that meet have equal numbers of registers. Paths from control inputs (clock enable, reset) are not checked.
     ///
     /// # Errors
-    /// As [`Netlist::check`].
+    /// Like [`Netlist::check`].
     pub fn check_pipeline(&self) -> Result<(), Vec<Diagnostic>> {
         let mut checker = Checker { netlist: self, problems: Vec::new() };
         checker.latency();
@@ -59,11 +60,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Wiring and widths. Nothing else can be asked before this holds.
+    /// Checks wiring and widths. All other checks require that this check succeeds.
     fn shape(&mut self) -> bool {
         let netlist = self.netlist;
         for (index, net) in netlist.nets().iter().enumerate() {
-            // Only asked where something is wrong: to look up a million names takes longer than this check.
+            // Evaluated for problems only: the lookup of a million names takes longer than this check.
             let name = || netlist.name(NetId(index as u32));
             if net.width == 0 {
                 self.report(name(), "a net without bits");
@@ -97,7 +98,7 @@ impl<'a> Checker<'a> {
         self.problems.is_empty()
     }
 
-    /// Everything but registers is made of earlier nets.
+    /// Checks that all cells except registers refer to earlier nets only.
     fn order(&mut self) {
         let netlist = self.netlist;
         for (index, net) in netlist.nets().iter().enumerate() {
@@ -128,7 +129,7 @@ impl<'a> Checker<'a> {
         let mut seen = Seen::new(count);
         let mut hashes = Vec::with_capacity(count);
         for name in nets.chain(others.iter().copied()) {
-            // What a user chose may be a word of the language that is not written.
+            // A name that the user has chosen may be reserved in a language that is not generated.
             let is_free = |languages| is_legal_in(name, NameKind::Port, languages);
             if !is_legal(name) && !is_free(Languages::VERILOG) && !is_free(Languages::VHDL) {
                 self.report(name, "the name is not legal in a language");
@@ -137,13 +138,13 @@ impl<'a> Checker<'a> {
             seen.note(hash);
             hashes.push(hash);
         }
-        // Names that share their place in the table with another one: few, unless something is wrong.
+        // Names whose slot in `seen` is used more than once. A valid netlist has few of them.
         let suspect = |&(index, _): &(usize, &u64)| seen.repeated(hashes[index]);
         let suspects = hashes.iter().enumerate().filter(suspect);
         let mut suspects: Vec<(u64, &str)> = suspects.map(|(index, &hash)| (hash, name_at(index))).collect();
         suspects.sort_unstable();
         for same in suspects.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            // Equal hashes are rare enough to compare all with all: most often it is two.
+            // Equal hashes are rare, mostly pairs, so all names of one hash are compared with each other.
             for (k, (_, name)) in same.iter().enumerate() {
                 if same[..k].iter().any(|(_, other)| other.eq_ignore_ascii_case(name)) {
                     self.report(name, "the name is used twice");
@@ -152,7 +153,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Elements lie side by side and fill their ports; the clock is there exactly if somebody needs it.
+    /// Checks that elements are contiguous and fill their ports, and that the module has a clock exactly if it has a
+    /// register.
     fn interface(&mut self) {
         let netlist = self.netlist;
         let interface = &netlist.interface;
@@ -188,7 +190,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Input elements that come in beats have their bits for themselves in their beat, and together fill the port.
+    /// Checks input elements that are transferred in beats: no two elements use one bit in one beat, and together they
+    /// fill the port.
     fn beats(&mut self, filled: &mut FxHashMap<&'a str, u32>) {
         let netlist = self.netlist;
         let interface = &netlist.interface;
@@ -220,7 +223,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Each net is read, at least a bit of it.
+    /// Checks that at least one bit of each net has a reader.
     fn reads(&mut self) {
         let netlist = self.netlist;
         let mut read = vec![false; netlist.nets().len()];
@@ -239,7 +242,7 @@ impl<'a> Checker<'a> {
             let name = Some(&netlist.ports()[port.0 as usize].name);
             name == netlist.interface.enable.as_ref() || name == netlist.interface.reset.as_ref()
         };
-        // Registers between the inputs and each net; nothing where no input reaches it.
+        // Number of registers between the inputs and each net; `None` for a net that no input reaches.
         let mut depth: Vec<Option<u32>> = Vec::with_capacity(netlist.nets().len());
         for (index, net) in netlist.nets().iter().enumerate() {
             let own = match net.cell {
@@ -277,7 +280,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The common depth of some wiring.
+    /// Returns the common depth of the nets in some wiring, in registers; `None` if no input reaches them.
     fn meet(&self, depth: &[Option<u32>], operands: impl Iterator<Item = Wiring>) -> Result<Option<u32>, String> {
         let mut common: Option<u32> = None;
         for net in operands.flat_map(|x| self.netlist.pieces(x)).filter_map(|p| p.net()) {
@@ -293,16 +296,18 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// A hash that does not see the case of ASCII letters (nor the difference between a few signs, which is no harm: what
-/// has the same hash is compared). Names that differ in their last character have neighbouring hashes, so that the
-/// names of a netlist, which come in order, walk through a table in order.
+/// Returns a hash that ignores the case of ASCII letters. The hash also ignores differences between a few other
+/// characters, which is harmless because names with equal hashes are compared. Names that differ in their last
+/// character have neighbouring hashes, so the ordered names of a netlist access the hash table in order.
 fn folded_hash(name: &str) -> u64 {
-    // Odd, and above the number of different folded characters of a name: ten of them have one hash only.
+    // Odd, and larger than the number of distinct folded characters: names of up to ten characters have distinct
+    // hashes.
     const BASE: u64 = 81;
     name.bytes().fold(0u64, |hash, b| hash.wrapping_mul(BASE).wrapping_add(u64::from((b | 0x20).wrapping_sub(b'/'))))
 }
 
-/// Which hashes came, and which came more than once, in two bits for each of sixteen places a name.
+/// Set of hashes that occur once, and of hashes that occur repeatedly: two bits per slot, with about sixteen slots per
+/// name.
 struct Seen {
     once: Vec<u64>,
     twice: Vec<u64>,
@@ -332,7 +337,8 @@ impl Seen {
     }
 }
 
-/// Returns `true` if wiring is a run of the pool, names existing bits only, and has its declared width.
+/// Returns `true` if wiring is a range of the netlist's pieces, refers to existing bits only, and has its declared
+/// width.
 fn is_inside(netlist: &Netlist, wiring: Wiring) -> bool {
     let Some(end) = wiring.start.checked_add(wiring.len) else { return false };
     let Some(pieces) = netlist.pieces.get(wiring.start as usize..end as usize) else { return false };
@@ -351,7 +357,7 @@ fn is_inside(netlist: &Netlist, wiring: Wiring) -> bool {
     total == u64::from(wiring.width)
 }
 
-/// Returns a description of wrong widths around a cell, or `None` if all are right.
+/// Returns a description of the wrong widths of a cell; `None` if all widths are right.
 fn broken_width(netlist: &Netlist, width: u32, cell: &Cell) -> Option<&'static str> {
     let same = |x: &Wiring| x.width() == width;
     let constant = |x: &Wiring| netlist.pieces(*x).iter().all(|p| matches!(p, Piece::Const { .. }));
@@ -408,7 +414,7 @@ mod tests {
 
     type Change = fn(&mut Netlist);
 
-    /// `x + y` of two 4-bit inputs, registered once.
+    /// Returns a netlist that computes `x + y` of two 4-bit inputs, with one register stage.
     fn sum() -> Netlist {
         let mut b = Builder::new(vec![0, 0]);
         let x = b.op(Op::Input { input: 0 }, Interval::new(0, 15, 0));
@@ -464,7 +470,7 @@ mod tests {
     #[test]
     fn paths_of_different_length_are_seen() {
         let found = broken(|n| {
-            // The sum once from the input and once from the register.
+            // Adds an `and` of an input and the registered sum, so that paths with 0 and 1 registers meet.
             let Cell::Add { a, b: _ } = n.nets[2].cell else { panic!("{:?}", n.nets[2]) };
             let Cell::Register { d, .. } = n.nets[3].cell else { panic!("{:?}", n.nets[3]) };
             let driver = n.ports[2].driver.expect("driven");

@@ -1,16 +1,17 @@
-//! Constant summands written so that synthesis needs fewer inverters.
+//! Rewriting of constant summands for fewer inverters.
 //!
-//! With a constant bit, the select of a carry chain is the other operand's bit or its complement, without a table.
-//! `x + c` complements the bits of `x` where `c` is set. `x - (-c)` is the same number, and adds `!(-c) = c - 1` and a
-//! carry into the lowest bit: where `c` is odd, that is one complement less. Yosys makes an inverter of each.
+//! For a constant bit, the select of a carry chain is the other operand's bit or its complement, without a LUT. `x + c`
+//! complements the bits of `x` at the set bits of `c`. `x - (-c)` has the same value; it adds `!(-c) = c - 1` and a
+//! carry into the lowest bit. If `c` is odd, this needs one complement less. Yosys builds an inverter for each
+//! complement.
 
 use super::cell::{Cell, Netlist, Piece, Wiring};
 use super::wiring::Pool;
 
-/// Adders this narrow become tables, not carry chains.
+/// Maximum width of an adder that becomes LUTs, not a carry chain, in bits.
 const NARROW: u32 = 2;
 
-/// Writes sums with odd constants as differences.
+/// Replaces sums with odd constants by differences.
 pub(super) fn as_differences(netlist: &mut Netlist) {
     let mut pool = Pool::from_pieces(std::mem::take(&mut netlist.pieces));
     for net in netlist.nets.iter_mut().filter(|net| net.width > NARROW) {
@@ -42,7 +43,8 @@ mod tests {
     use alir_core::num::SplitMix;
     use alir_opt::schedule::{self, Schedule};
 
-    /// Random programs compute the same with and without, at any number of stages, and no sum keeps an odd constant.
+    /// Random programs compute equal values with and without differences, at any number of stages, and no sum has an
+    /// odd constant afterwards.
     #[test]
     fn differences_are_the_same_numbers() {
         let mut changed = 0;

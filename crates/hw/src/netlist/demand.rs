@@ -1,11 +1,12 @@
-//! Which bits of a draft are needed, and until which stage: computed backward from the outputs.
+//! Demanded bits of a draft and the last stages that read them, computed backward from the outputs.
 //!
-//! A bit is *demanded* if a cell with demanded bits reads it. Bit-parallel cells (aliases, mux, and, or,
-//! xor, not, inputs) need the same bits of their operands; carries make a sum, difference or product need every bit
-//! below. A bit that a later stage reads is *held* until then: the last stage that reads it is recorded for each bit.
+//! A bit is *demanded* if a cell with demanded bits reads it. Bit-parallel cells (aliases, mux, and, or, xor, not,
+//! inputs) need the same bits of their operands. Because of carries, a sum, difference or product needs every lower bit
+//! too. A bit that a later stage reads is *held* in registers until that stage; the last stage that reads it is
+//! recorded for each bit.
 //!
-//! A value read in a later stage is resolved through its alias, so that a value and its shifted, quantised or
-//! sign-extended copy hold the same bits once.
+//! A later stage reads a value through its alias, so a value and its shifted, quantised or sign-extended copies share
+//! the registers of their common bits.
 
 use super::builder::Draft;
 use super::cell::{Cell, NetId, Piece, Wiring};
@@ -13,35 +14,35 @@ use super::wiring::part;
 use rustc_hash::FxHashMap;
 use std::collections::BinaryHeap;
 
-/// Which bits of wiring are meant.
+/// Selection of bits of wiring.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Select {
-    /// The lowest ones.
+    /// The lowest bits, by their number.
     Low(u32),
-    /// Positions of a net's demanded bits.
+    /// The positions of a net's demanded bits.
     Of(NetId),
 }
 
-/// Next state of a register of a state machine: constants and conditions as in [`Cell::Register`].
+/// Next state of a state machine's register: constants and conditions as in [`Cell::Register`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     /// Next value.
     pub(super) d: Wiring,
-    /// One bit; the register holds while it is 0.
+    /// Clock enable, one bit; the register keeps its value while this bit is 0.
     pub(super) enable: Option<Wiring>,
-    /// One bit that resets, active high, and the value.
+    /// Reset condition, one bit, active high, and the reset value.
     pub(super) reset: Option<(Wiring, Wiring)>,
     /// Power-on value.
     pub(super) init: Option<Wiring>,
 }
 
-/// Marks a net none of whose bits is held.
+/// Marks a net without held bits.
 const NOT_HELD: u32 = u32::MAX;
 
-/// Data of a net, in the one cache line that following an operand touches.
+/// Data of a net, compact so that following an operand touches one cache line.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// Demanded bits, if there are at most 64.
+    /// Demanded bits of a net of at most 64 bits.
     bits: u64,
     /// Stage in which the net is computed.
     stage: u32,
@@ -49,25 +50,26 @@ struct Known {
     base: u32,
 }
 
-/// Marks a net whose bits fit [`Known::bits`].
+/// Marks a net whose bits fit into [`Known::bits`].
 const INLINE: u32 = u32::MAX;
 
 /// Demanded and held bits of every net of a draft.
 #[derive(Debug)]
 pub(super) struct Demand {
     known: Vec<Known>,
-    /// Demanded bits of the wider nets, 64 a word, each net beginning a new word.
+    /// Demanded bits of wider nets, 64 per word; each net begins a new word.
     words: Vec<u64>,
-    /// Last stage that reads the net, or what it is an alias of, across a boundary and by its name; 0 if none does.
+    /// Last stage that reads the net by its own name across a stage boundary, also if the net is an alias; 0 if none
+    /// does.
     reach: Vec<u32>,
     /// First entry of each net in `last`, or [`NOT_HELD`].
     held: Vec<u32>,
-    /// For each bit of a held net the last stage that reads it, 0 if none beyond its own.
+    /// For each bit of a held net, the last stage that reads the bit; 0 if only its own stage does.
     last: Vec<u32>,
 }
 
 impl Demand {
-    /// Follows the demand of the outputs, which are read in stage `reader`.
+    /// Computes the demand of the outputs, which are read in stage `reader`.
     pub(super) fn new(draft: &Draft, outputs: &[Wiring], reader: u32) -> Demand {
         let mut words = 0u32;
         let mut known = Vec::with_capacity(draft.nets.len());
@@ -94,8 +96,8 @@ impl Demand {
         demand
     }
 
-    /// Follows the demand of a state machine's outputs through its registers and their feedback. Everything is computed
-    /// in one stage, so nothing is held.
+    /// Computes the demand of a state machine's outputs through its registers and their feedback. All nets belong to
+    /// one stage, so no bit is held.
     pub(super) fn new_machine(draft: &Draft, outputs: &[Wiring], loads: &[(NetId, Load)]) -> Demand {
         let mut demand = Demand::new(draft, &[], 1);
         let load_of: FxHashMap<NetId, &Load> = loads.iter().map(|(net, load)| (*net, load)).collect();
@@ -136,7 +138,7 @@ impl Demand {
         let Some((lowest, highest)) = self.hull(id, net.width) else { return };
         let (mask, stage, low) = (Select::Of(id), net.stage, Select::Low(highest + 1));
         match net.cell {
-            // A port is read in one run.
+            // The read bits of a port are contiguous.
             Cell::Input { .. } => self.set(id, lowest, highest + 1 - lowest),
             Cell::Alias { x: a } | Cell::Not { a } => self.read(draft, a, mask, stage),
             Cell::And { a, b } | Cell::Or { a, b } | Cell::Xor { a, b } => {
@@ -169,11 +171,11 @@ impl Demand {
                 self.read(draft, b, Select::Low(b.width()), stage);
             }
             Cell::Rom { rom: _, addr } => {
-                // A memory can lose columns at either side, but not from within.
+                // A memory can lose columns at both ends, but not in between.
                 self.set(id, lowest, highest + 1 - lowest);
                 self.read(draft, addr, Select::Low(addr.width()), stage);
             }
-            // The caller that knows its next value follows that: [`Demand::new_machine`].
+            // [`Demand::new_machine`] follows the next value of a register.
             Cell::Register { .. } => {}
         }
     }
@@ -214,7 +216,7 @@ impl Demand {
         });
     }
 
-    /// Marks bits of a net that is no alias as read in a later stage.
+    /// Marks bits of a net that is not an alias as read in a later stage.
     fn hold(&mut self, draft: &Draft, net: NetId, lo: u32, width: u32, stage: u32) {
         self.set(net, lo, width);
         let held = &mut self.held[net.index()];
@@ -248,7 +250,7 @@ impl Demand {
         if known.base == INLINE { known.bits } else { self.words[(known.base + word) as usize] }
     }
 
-    /// First and last demanded bit.
+    /// Returns the first and the last demanded bit; `None` if no bit is demanded.
     fn hull(&self, net: NetId, width: u32) -> Option<(u32, u32)> {
         let words = width.div_ceil(64);
         let lowest = (0..words).find(|&w| self.word(net, w) != 0)?;
@@ -259,7 +261,8 @@ impl Demand {
         ))
     }
 
-    /// The next run of selected bits at or above `from` and below `end`: its first bit and the one after its last.
+    /// Returns the next run of selected bits within `from .. end` as a half-open range; `None` if no selected bit
+    /// remains.
     pub(super) fn run(&self, select: Select, from: u32, end: u32) -> Option<(u32, u32)> {
         match select {
             Select::Low(count) => (from < end.min(count)).then(|| (from, end.min(count))),
@@ -271,7 +274,8 @@ impl Demand {
         }
     }
 
-    /// The next bit at or above `from` and below `end` that is demanded, or is not.
+    /// Returns the next bit within `from .. end` that is demanded; with `demanded` false, the next bit that is not
+    /// demanded. Returns `None` if no such bit exists.
     fn next(&self, net: NetId, from: u32, end: u32, demanded: bool) -> Option<u32> {
         let mut at = from;
         while at < end {
@@ -286,7 +290,7 @@ impl Demand {
         None
     }
 
-    /// Number of selected bits among the lowest `width`.
+    /// Returns the number of selected bits among the lowest `width`.
     pub(super) fn count(&self, select: Select, width: u32) -> u32 {
         match select {
             Select::Low(count) => count.min(width),
@@ -294,7 +298,7 @@ impl Demand {
         }
     }
 
-    /// Number of demanded bits below `bit`: the position of that bit once the others are removed.
+    /// Returns the number of demanded bits below `bit`, which is the position of `bit` after removal of all other bits.
     pub(super) fn rank(&self, net: NetId, bit: u32) -> u32 {
         let whole = (0..bit / 64).map(|w| self.word(net, w).count_ones()).sum::<u32>();
         if bit.is_multiple_of(64) {
@@ -303,7 +307,7 @@ impl Demand {
         whole + (self.word(net, bit / 64) & !(u64::MAX << (bit % 64))).count_ones()
     }
 
-    /// One more than the highest demanded bit; 0 if none is.
+    /// Returns one more than the highest demanded bit; 0 if no bit is demanded.
     pub(super) fn top(&self, net: NetId, width: u32) -> u32 {
         self.hull(net, width).map_or(0, |(_, highest)| highest + 1)
     }
@@ -313,23 +317,23 @@ impl Demand {
         self.hull(net, width).is_some()
     }
 
-    /// Last stage that reads the net across a boundary by its name; 0 if none does.
+    /// Returns the last stage that reads the net across a stage boundary by its own name; 0 if none does.
     pub(super) fn reach(&self, net: NetId) -> u32 {
         self.reach[net.index()]
     }
 
-    /// Index of a net's first bit among all bits of held nets, if any of its bits is held.
+    /// Returns the index of a net's first bit among the bits of all held nets; `None` if no bit of the net is held.
     pub(super) fn held(&self, net: NetId) -> Option<u32> {
         let first = self.held[net.index()];
         (first != NOT_HELD).then_some(first)
     }
 
-    /// Last stage that reads a bit of a held net, by the index that [`Demand::held`] counts from.
+    /// Returns the last stage that reads a bit of a held net. `index` counts bits from [`Demand::held`] on.
     pub(super) fn last(&self, index: u32) -> u32 {
         self.last[index as usize]
     }
 
-    /// Number of bits of all held nets.
+    /// Returns the number of bits of all held nets.
     pub(super) fn held_bits(&self) -> usize {
         self.last.len()
     }

@@ -1,7 +1,7 @@
 //! Names, comments and the header comment of an RTL file.
 //!
-//! Names contain the index of the operation in the input file ([`alir_core::ir::Node::origin`]), so that neither
-//! optimisation nor another stage count renames nets.
+//! Names contain the index of the operation in the input file ([`alir_core::ir::Node::origin`]), so neither
+//! optimisation nor a different number of stages renames nets.
 
 use super::builder::Owner;
 use super::cell::{Element, Interface, Netlist};
@@ -20,17 +20,17 @@ pub(super) struct Describer<'a> {
     model: &'a Model,
     text: String,
     scheme: Scheme,
-    /// Names that others have, and that do not follow the scheme.
+    /// Names that are in use and do not follow the scheme.
     taken: Vec<String>,
     /// Origin of each operation; empty if every operation is its own origin.
     origins: Vec<u32>,
-    /// Number of earlier operations with the same origin, for each operation; empty if all are 0.
+    /// For each operation, the number of earlier operations with the same origin; empty if all numbers are 0.
     repeated: Vec<u32>,
-    /// Number of memories that are named by each operation.
+    /// Number of memories that are named after each operation.
     memories: FxHashMap<u32, u32>,
-    /// Names of operations that have one in the source, by origin.
+    /// Names of operations in the source, by origin.
     labels: FxHashMap<u32, String>,
-    /// Numbers of the operations in names, by origin; empty if they are the origins.
+    /// Number that the name of an operation contains, by origin; empty if the numbers equal the origins.
     numbers: Vec<u32>,
     /// `true` if comments state the number of an input.
     numbers_inputs: bool,
@@ -84,7 +84,7 @@ impl<'a> Describer<'a> {
         Describer { scheme: Scheme::with_prefix(prefix), ..Describer::new(model, Vec::new()) }
     }
 
-    /// Returns the describer without numbers of inputs in comments, for logic that is not in the source.
+    /// Returns the describer with comments that omit the numbers of inputs, for logic that is not in the source.
     pub(super) fn without_input_numbers(self) -> Describer<'a> {
         Describer { numbers_inputs: false, ..self }
     }
@@ -104,7 +104,7 @@ impl<'a> Describer<'a> {
         self.origins.get(id.index()).copied().unwrap_or(id.0)
     }
 
-    /// Returns the range of the text written since `start`.
+    /// Returns the start and the length of the text written since `start`.
     fn since(&self, start: usize) -> (u32, u32) {
         let index = |n: usize| u32::try_from(n).expect("less than 4 GiB of names and comments");
         (index(start), index(self.text.len() - start))
@@ -152,7 +152,7 @@ impl<'a> Describer<'a> {
         }
     }
 
-    /// An operation's name without its layer, for remarks.
+    /// Appends an operation's name without its layer, for comments.
     fn push_short(&mut self, id: ValueId) {
         match self.labels.get(&self.origin(id)) {
             Some(label) => {
@@ -172,7 +172,7 @@ impl<'a> Describer<'a> {
         self.push_repetition(id);
     }
 
-    /// Appends the number of an operation among those of its origin, from the second one on.
+    /// Appends the position of an operation among the operations with the same origin, unless it is the first one.
     fn push_repetition(&mut self, id: ValueId) {
         if let Some(count) = repetition(&self.repeated, id.index()) {
             self.text.push('_');
@@ -238,7 +238,7 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    /// Returns the comment of a helper net that names its owner, if no other net does.
+    /// Writes the comment of a helper net, for an owner without a net of its own.
     pub(super) fn helper_comment(&mut self, owner: Owner) -> (u32, u32) {
         let start = self.text.len();
         self.text.push_str("part of ");
@@ -246,7 +246,8 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    /// Returns the comment of a register with the stored bits of the owner's value or helper; empty for all bits.
+    /// Writes the comment of a register that stores some bits of the owner's value or helper; empty if it stores all
+    /// bits.
     pub(super) fn held_comment(
         &mut self,
         owner: Owner,
@@ -286,8 +287,8 @@ impl<'a> Describer<'a> {
         }
     }
 
-    /// Returns the width of an owner's value; for an output that of its port, which may be less than that of the
-    /// operand of its negation.
+    /// Returns the width of an owner's value. For an output it is the width of the port, which may be less than the
+    /// width of the negated operand.
     pub(super) fn value_width(&self, owner: Owner) -> u32 {
         match owner {
             Owner::Op(op) => self.model.kif(ValueId(op)).width(),
@@ -307,7 +308,7 @@ impl<'a> Describer<'a> {
             // Removes the space after the noun.
             Op::Input { .. } => _ = self.text.pop(),
             Op::Const { value } => self.push_real(value, node.interval.frac),
-            // The number of a table would change with every table inserted before it.
+            // Comments omit the number of a table, because it changes with every table inserted before it.
             Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } | Op::Lookup { x, .. } => self.push_short(*x),
             Op::Quantise { x, shift } => self.push_scaled(*x, *shift),
             Op::Add { a, b, shift } => self.push_two(*a, " + ", *b, *shift),
@@ -490,12 +491,14 @@ fn repeated_origins(model: &Model) -> Vec<u32> {
         .collect()
 }
 
-/// Returns the position of an operation among those with its origin, from 2 on, which is the suffix of its name.
+/// Returns the suffix of an operation's name: its position among the operations with the same origin, counted from 1.
+/// Returns `None` for the first of these operations, whose name has no suffix.
 fn repetition(repeated: &[u32], index: usize) -> Option<u64> {
     repeated.get(index).filter(|&&earlier| earlier > 0).map(|&earlier| u64::from(earlier) + 1)
 }
 
-/// Returns the names, or their prefixes, of the signals of each operation's value in RTL of a program without labels.
+/// Returns one string per operation: the common prefix of the names of its signals in the RTL file of a program without
+/// labels.
 pub fn stems(model: &Model) -> Vec<String> {
     let repeated = repeated_origins(model);
     let stem = |(index, node): (usize, &alir_core::ir::Node)| match repetition(&repeated, index) {

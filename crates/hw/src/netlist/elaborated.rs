@@ -1,5 +1,5 @@
-//! A netlist as an elaborated design, cell by cell as the documentation of [`Cell`] says: what is proved before it
-//! becomes text.
+//! Conversion of a netlist to an elaborated design, cell by cell with the semantics that [`Cell`] documents, for proofs
+//! before code generation.
 
 use super::{Cell, Direction, NetId, Netlist, Piece, Wiring};
 use alir_hdl::{Binary, Compare, NodeId, Reduce, Register, Rtl, SignalId};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 struct Writer<'a> {
     netlist: &'a Netlist,
     rtl: Rtl,
-    /// The signal of each net.
+    /// Signal of each net.
     nets: Vec<SignalId>,
 }
 
-/// The netlist as a design with its nets as signals.
+/// Returns the netlist as an elaborated design, with a signal for each net.
 pub fn rtl(netlist: &Netlist) -> Rtl {
     // Contents of the header comment.
     let interface = &netlist.interface;
@@ -50,7 +50,7 @@ pub fn rtl(netlist: &Netlist) -> Rtl {
                 }
             }
             let init = init.map(|init| w.bits(init));
-            // A netlist without a clock port has no registers; a checker holds that.
+            // A netlist without a clock port has no registers; [`Netlist::check`] checks this rule.
             if let Some(clock) = clock {
                 let made = w.rtl.signal_mut(signal);
                 made.registers.push(Register { lo: 0, next, clock, rising: true, resets });
@@ -162,7 +162,7 @@ impl Writer<'_> {
                 let (addr, zero) = (self.bits(addr), self.rtl.number(0, width));
                 self.rtl.table(Arc::new(words), addr, zero)
             }
-            // Made by the caller, who knows the signal that holds.
+            // The caller builds registers, because it has the register's signal.
             Cell::Register { .. } => self.rtl.free(width),
         }
     }
@@ -199,7 +199,7 @@ mod tests {
             let request = Request { latency: Some(netlist.interface.latency), ..Request::default() };
             let verdict_of = |rtl: &Rtl| prove(&model, rtl, &request, Box::new(Embedded)).0.verdict;
             assert_eq!(verdict_of(&rtl), Verdict::Proved, "seed {seed}");
-            // One bit of the outputs the other way round.
+            // Invert one bit of the outputs.
             let Some(&port) = rtl.outputs.iter().find(|s| rtl.signal(**s).name == "model_out") else { continue };
             let (_, word) = rtl.signal(port).wires[0];
             let (width, one) = (rtl.width(word), BigUint::from(1u32));
@@ -233,7 +233,7 @@ mod tests {
             let (a, b) = (types[0].kif(), types[usize::from(!is_square)].kif());
             let whole = a.width() + b.width();
             let product = builder.op(Op::Mul { a: x, b: y }, Interval::from_width(a.signed || b.signed, whole, 0));
-            // Its low bits, as a number of their own, wrap.
+            // The kept low bits of the product may wrap.
             let kept = match below(3) {
                 0 => builder.op(
                     Op::Quantise { x: product, shift: 0 },
@@ -257,7 +257,7 @@ mod tests {
             let verdict_of = |rtl: &Rtl| prove(&model, rtl, &request, Box::new(Embedded)).0.verdict;
             let mut rtl = rtl(&netlist);
             assert_eq!(verdict_of(&rtl), Verdict::Proved, "seed {seed}: {a:?} times {b:?}");
-            // The bit below the top counts twice: only some inputs tell.
+            // Add the bit below the top twice: only some inputs show the difference.
             let port = rtl.outputs[0];
             let (_, word) = rtl.signal(port).wires[0];
             let width = rtl.width(word);

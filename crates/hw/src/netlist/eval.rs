@@ -1,7 +1,7 @@
 //! A cycle-accurate evaluator of netlists of any width.
 //!
-//! It implements the documented semantics of each cell, and shares no code with lowering: a difference from the
-//! reference interpreter is a bug of lowering, and a difference from a simulator is a bug of the code generator.
+//! The evaluator implements the documented semantics of each cell and shares no code with lowering: a difference from
+//! the reference interpreter is a bug of lowering, and a difference from a simulator is a bug of the code generator.
 //! Registers without a power-on value start as 0 (as X in a simulator). A two-valued evaluator cannot represent X, so
 //! tests flush a pipeline before they compare.
 //!
@@ -73,7 +73,7 @@ impl<'a> Evaluator<'a> {
     /// Sets an input port.
     ///
     /// # Panics
-    /// If there is no such input, or the value is wider than it.
+    /// If no such input exists, or if the value is wider than the port.
     pub fn set_port(&mut self, name: &str, value: &BigUint) {
         let port = self.port(name, Direction::In);
         let width = self.netlist.ports()[port].width;
@@ -81,10 +81,10 @@ impl<'a> Evaluator<'a> {
         self.ports[port] = value.clone();
     }
 
-    /// Sets the input elements to codes of their types.
+    /// Sets the input elements to raw integer values.
     ///
     /// # Panics
-    /// If there are not as many codes as elements.
+    /// If the number of values differs from the number of input elements.
     pub fn set_inputs(&mut self, codes: &[BigInt]) {
         let elements = &self.netlist.interface.inputs;
         assert_eq!(codes.len(), elements.len(), "one code for each input element");
@@ -103,7 +103,7 @@ impl<'a> Evaluator<'a> {
     /// Returns the value of an output port, after [`Evaluator::settle`].
     ///
     /// # Panics
-    /// If there is no such output.
+    /// If no such output exists.
     pub fn get_port(&self, name: &str) -> BigUint {
         let port = &self.netlist.ports()[self.port(name, Direction::Out)];
         self.big(port.driver.expect("an output port is driven"))
@@ -188,11 +188,11 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Applies inputs as raw integer values, evaluates one clock edge if the module has a clock, and returns the
-    /// outputs. With a latency of `n` clocks, the `n`-th call, counted from the one with the inputs, returns their
-    /// result.
+    /// outputs. With a latency of `n` cycles, the `n`-th call returns the result of these inputs; this call is the
+    /// first. With latency 0, this call returns the result.
     ///
     /// # Panics
-    /// If there are not as many codes as elements.
+    /// If the number of values differs from the number of input elements.
     pub fn clock(&mut self, codes: &[BigInt]) -> Vec<BigInt> {
         self.set_inputs(codes);
         if self.netlist.interface.clock.is_some() {

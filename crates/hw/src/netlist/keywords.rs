@@ -1,20 +1,20 @@
-//! Words that a module or a port cannot be called, and which language or tool refuses them: one table, [`TABLE`].
+//! Reserved words for module and port names, with the language or tool that reserves them: one table, [`TABLE`].
 //!
-//! A name must be usable in the languages of a call ([`Languages`]): [`reserved_by`] names the language or tool that
-//! refuses it. Names that no caller chose are usable in both at once, which [`is_reserved`] asks for. Refused are the
-//! keywords of Verilog (IEEE 1364-2005), SystemVerilog (1800-2023, because many flows read every file as SystemVerilog)
-//! and VHDL (1076-2019), the names that the generated VHDL takes from `std`, `std_logic_1164` and `numeric_std` (a
-//! signal of that name would hide them), the names that the writers use themselves, and what single tools refuse or
-//! warn about.
+//! A name that the caller chooses must be legal in the requested [`Languages`]: [`reserved_by`] returns the language or
+//! tool that reserves it. Generated names must be legal in all languages: [`is_reserved`] checks this. The reserved
+//! words are the keywords of Verilog (IEEE 1364-2005), SystemVerilog (1800-2023, because many flows read every file as
+//! SystemVerilog) and VHDL (1076-2019), the names that the generated VHDL uses from `std`, `std_logic_1164` and
+//! `numeric_std` (a signal with such a name would hide them), the names that the code generators use, and names that
+//! individual tools reject or warn about.
 //!
-//! Keywords are compared without case, as VHDL does; what only a tool refuses is compared with case. Nothing is listed
-//! for Tcl, whose commands are no names of objects, for GHDL, whose libraries only hide what [`LIBRARY`] holds, and for
-//! cocotb 2, whose own attributes begin with an underscore.
+//! The comparison ignores case for keywords, as in VHDL, and for some module names; most words of tools are compared
+//! with case. The table has no entries for Tcl, whose commands are not names of objects, for GHDL, whose libraries only
+//! hide names of [`LIBRARY`], and for cocotb 2, whose attributes begin with an underscore.
 
 use rustc_hash::FxHashSet;
 use std::sync::OnceLock;
 
-/// The languages that a name is used in.
+/// HDL languages in which a name is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Languages {
     /// Verilog and SystemVerilog.
@@ -26,12 +26,12 @@ pub struct Languages {
 impl Languages {
     /// Verilog and VHDL.
     pub const BOTH: Languages = Languages { verilog: true, vhdl: true };
-    /// Verilog alone.
+    /// Verilog only.
     pub const VERILOG: Languages = Languages { verilog: true, vhdl: false };
-    /// VHDL alone.
+    /// VHDL only.
     pub const VHDL: Languages = Languages { verilog: false, vhdl: true };
 
-    /// The languages, for a message.
+    /// Returns the names of the languages, for messages.
     pub fn names(self) -> &'static str {
         match (self.verilog, self.vhdl) {
             (true, false) => "Verilog",
@@ -50,24 +50,24 @@ impl Default for Languages {
 /// Kind of the object that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
-    /// A module, an entity, and the file that holds it.
+    /// A module or an entity, and its file.
     Module,
     /// A port or a signal.
     Port,
 }
 
-/// Words that a language or a tool refuses.
+/// Words that a language or a tool reserves.
 #[derive(Clone, Copy, Debug)]
 pub struct Reservation {
-    /// The language or tool, for a message: "reserved by ...".
+    /// Language or tool, for the message "reserved by ...".
     pub by: &'static str,
-    /// Languages in whose files the words are refused.
+    /// Languages of the files in which the words are reserved.
     pub languages: Languages,
-    /// `true` if only names of modules are checked.
+    /// `true` if the words are reserved for module names only.
     pub is_module_only: bool,
-    /// `true` if upper and lower case are distinguished.
+    /// `true` if the comparison distinguishes upper and lower case.
     pub is_exact: bool,
-    /// The words.
+    /// Reserved words.
     pub words: &'static [&'static str],
 }
 
@@ -95,7 +95,7 @@ impl Reservation {
     }
 }
 
-/// Every word that is refused.
+/// All reserved words.
 pub const TABLE: &[Reservation] = &[
     Reservation::keywords("Verilog", Languages::VERILOG, VERILOG),
     Reservation::keywords("SystemVerilog", Languages::VERILOG, SYSTEM_VERILOG),
@@ -117,15 +117,15 @@ pub const TABLE: &[Reservation] = &[
     Reservation::modules("Quartus, for a primitive", false, QUARTUS),
 ];
 
-/// The language or tool that refuses a name in these languages, if one does.
+/// Returns the language or tool that reserves a name in these languages; `None` if the name is allowed.
 pub fn reserved_by(name: &str, kind: NameKind, languages: Languages) -> Option<&'static str> {
     let mut all = TABLE.iter().filter(|reservation| reservation.concerns(kind, languages));
     all.find(|reservation| reservation.holds(name)).map(|reservation| reservation.by)
 }
 
-/// Returns `true` if some language or tool refuses a name for a module or a port.
+/// Returns `true` if any language or tool reserves a name for a module or a port.
 pub fn is_reserved(name: &str) -> bool {
-    // `v17` and the like, nearly all names of a netlist: no word of any list has a digit in second place.
+    // Nearly all names of a netlist are like `v17`, and no reserved word has a digit in second place.
     if name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
         return false;
     }
@@ -137,12 +137,13 @@ pub fn is_reserved(name: &str) -> bool {
     any_case.contains(&*lower) || exact.contains(name.as_bytes())
 }
 
-/// Bytes of the longest word.
+/// Length of the longest reserved word, in bytes.
 const LONGEST: usize = 25;
 
 type Words = FxHashSet<&'static [u8]>;
 
-/// Words that are refused whatever their case, in lower case, and those of which only the spelling is.
+/// Returns the words that are reserved regardless of case, in lower case, and the words that are reserved with exact
+/// case.
 fn words() -> &'static (Words, Words) {
     static WORDS: OnceLock<(Words, Words)> = OnceLock::new();
     let of = |is_exact| {
@@ -152,13 +153,13 @@ fn words() -> &'static (Words, Words) {
     WORDS.get_or_init(|| (of(false), of(true)))
 }
 
-/// Classes that every SystemVerilog file sees (IEEE 1800-2023, annex G).
+/// Classes that are visible in every SystemVerilog file (IEEE 1800-2023, annex G).
 const STD_PACKAGE: &[&str] = &["mailbox", "semaphore"];
 
-/// Words of Verilog-AMS that Icarus Verilog reads by default.
+/// Keywords of Verilog-AMS that Icarus Verilog recognises by default.
 const ICARUS: &[&str] = &["bool", "wreal"];
 
-/// Members of the class of a model: what `verilated.h` and the generated header declare.
+/// Members of the C++ class of a Verilator model, declared in `verilated.h` and the generated header.
 const VERILATOR_CLASS: &[&str] = &[
     "CData",
     "IData",
@@ -182,7 +183,7 @@ const VERILATOR_CLASS: &[&str] = &[
     "vlSymsp",
 ];
 
-/// Macros of the headers that Verilator's class includes.
+/// Macros of the headers that the C++ class of a Verilator model includes.
 const MACROS: &[&str] = &[
     "BUFSIZ",
     "EOF",
@@ -263,14 +264,13 @@ const CPP: &[&str] = &[
     "xor_eq",
 ];
 
-/// File names that Windows keeps for devices, whatever their extension (Microsoft, "Naming Files, Paths, and
-/// Namespaces").
+/// File names that Windows reserves for devices, with any extension (Microsoft, "Naming Files, Paths, and Namespaces").
 const WINDOWS: &[&str] = &[
     "aux", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "con", "lpt1", "lpt2", "lpt3",
     "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "nul", "prn",
 ];
 
-/// Primitives of AMD's library that synthesis would take a module of this name for (UG953, UG974).
+/// Primitives of AMD's library: synthesis would treat a module with such a name as the primitive (UG953, UG974).
 const VIVADO: &[&str] = &[
     "BUFG",
     "BUFGCE",
@@ -355,7 +355,8 @@ const QUARTUS: &[&str] = &[
     "vcc",
 ];
 
-/// Names made by the writers: the architecture, the sink of unread bits, the parameter of table functions, attributes.
+/// Names that the code generators use: the architecture, the sink of unread bits, the parameter of table functions,
+/// attributes.
 const WRITERS: &[&str] = &[
     "altera_attribute",
     "keep",
@@ -374,7 +375,7 @@ const WRITERS: &[&str] = &[
 /// Constants of the generated modules in Verilog.
 const CONSTANTS: &[&str] = &["INITIATION_INTERVAL", "LATENCY"];
 
-/// Names of libraries that are visible in the generated VHDL, and of standard packages and types around it.
+/// Names that are visible in the generated VHDL: libraries, standard packages, types and functions.
 const LIBRARY: &[&str] = &[
     "and_reduce",
     "bit",
@@ -423,7 +424,7 @@ const LIBRARY: &[&str] = &[
     "work",
 ];
 
-/// IEEE 1364-2005, annex B.
+/// Keywords of Verilog: IEEE 1364-2005, annex B.
 const VERILOG: &[&str] = &[
     "always",
     "and",
@@ -680,7 +681,7 @@ const SYSTEM_VERILOG: &[&str] = &[
     "within",
 ];
 
-/// IEEE 1076-2019, 15.10; it contains those of 1993 and 2008.
+/// Keywords of VHDL: IEEE 1076-2019, 15.10, which includes the keywords of 1993 and 2008.
 const VHDL: &[&str] = &[
     "abs",
     "access",
@@ -835,7 +836,7 @@ mod tests {
         assert_eq!(by("wire", Languages::VHDL), None);
         assert_eq!(by("trace", Languages::VHDL), None);
         assert_eq!(by("trace", Languages::VERILOG), Some("the C++ class that Verilator makes"));
-        // A port is no file and no primitive.
+        // The name of a port is not the name of a file or a primitive.
         assert_eq!(by("aux", Languages::BOTH), None);
         assert!(reserved_by("Aux", NameKind::Module, Languages::VHDL).is_some_and(|by| by.starts_with("Windows")));
     }

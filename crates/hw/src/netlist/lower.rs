@@ -19,7 +19,7 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Position above that of any bit of a value: for results that are not cut off.
+/// Position above any bit of a value, for results without truncation at the top.
 const UNLIMITED: i64 = i64::MAX / 4;
 
 /// Number of memory words that a program may use beyond four times the entries of its tables. Above that, tables are
@@ -31,8 +31,8 @@ const PADDING_WORDS: u64 = 1 << 20;
 /// Names that are not legal or not unique are changed; [`Options::check`] reports them.
 ///
 /// # Panics
-/// If the schedule is not one for this program: another number of operations, a stage that does not exist, or an
-/// operation before its operands.
+/// If the schedule does not belong to the program: wrong number of operations, invalid stage, or an operation before
+/// its operands.
 pub fn lower(model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
     let mut netlist = pipeline::assemble(draft(model, schedule, options.fabric), model, schedule, options);
     if options.fabric.differences {
@@ -43,7 +43,7 @@ pub fn lower(model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
 
 /// A program as cells, before trimming, registers and names.
 pub(super) struct Drafted {
-    /// The cells. An input cell's port is the index of its element.
+    /// The cells. The port of an input cell is the index of the input element.
     pub(super) draft: Draft,
     /// Bits of each output element.
     pub(super) outputs: Vec<Wiring>,
@@ -76,7 +76,7 @@ pub(super) fn block(draft: Draft, model: &Model, inputs: Vec<Wiring>, fabric: Fa
 enum Memory {
     /// Every value of the operand's type reads this constant.
     Constant(i64),
-    /// The address is the operand's bits as they are.
+    /// The address is the operand's bit pattern.
     Direct(Words),
     /// The address is the operand's distance from the base.
     Shifted(Words),
@@ -103,13 +103,13 @@ struct Lowering<'a> {
     memories: FxHashMap<(TableId, u32, bool, Code), Memory>,
     /// Number of memory words that padded tables may still use.
     padding_words: u64,
-    /// Scratch of [`Lowering::sum`].
+    /// Scratch memory of [`Lowering::sum`].
     terms: Vec<(Fixed, bool)>,
-    /// Target of the logic.
+    /// Properties of the target device's logic.
     fabric: Fabric,
-    /// Sums that are computed within others, as sums of three.
+    /// Sums that are part of other sums with three operands.
     pairs: Pairs,
-    /// Kind of comparison that each value's top bit is used for.
+    /// Kind of comparison that uses each value's top bit.
     compared: Vec<Compared>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Lowering<'a> {
                 assert!(schedule.stage[v.index()] <= stage, "{id} is scheduled before its operand {v}");
             });
             if self.pairs.taken.get(id.index()) == Some(&true) {
-                // Its reader computes it, in a sum of three.
+                // The reader of this sum computes it as part of a sum of three.
                 self.values.push(EMPTY);
                 continue;
             }
@@ -183,7 +183,7 @@ impl<'a> Lowering<'a> {
             if let Some(sum) = self.sum_with(id, inner, frac, top) {
                 return self.draft.window(sum, 0, width);
             }
-            // There is no sum of three: build the inner sum by itself first. This one has no cells yet.
+            // A sum of three is not possible: build the inner sum separately first. The outer sum has no cells yet.
             let stage = self.draft.stage();
             self.draft.begin(Owner::Op(inner.0), stage);
             let value = self.op(inner);
@@ -212,7 +212,8 @@ impl<'a> Lowering<'a> {
             Op::Quantise { x, shift } => self.operand(*x, frac, *shift),
             Op::AddConst { x, value, shift } => {
                 let x = self.operand(*x, frac, 0);
-                // Subtracting the magnitude reads better than adding a long run of ones, and costs the same.
+                // A subtraction of the magnitude is more readable than an addition of a long run of ones, at equal
+                // cost.
                 let magnitude = if value.is_negative() { value.negated() } else { value.clone() };
                 let place = i64::from(frac) - i64::from(*shift);
                 let threshold = self.draft.constant(&-value.to_big(), place);
@@ -284,7 +285,7 @@ impl<'a> Lowering<'a> {
             return Fixed { bits, at: x.at, signed: false };
         }
         if from.is_zero() {
-            // A value without bits has zero fractional bits, and -1 is what remains of it.
+            // The complement of a value without bits, whose binary point is 0, is -1.
             return self.draft.constant(&BigInt::from(-1), i64::from(kif.frac));
         }
         if from.signed {
@@ -338,8 +339,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Builds the sum of all terms as a balanced tree. A subtracted term stays positive until an added one exists that
-    /// it can be subtracted from.
+    /// Builds the sum of all terms as a balanced tree. The negation of a subtracted term is deferred until an added
+    /// term exists to subtract it from.
     fn sum(&mut self, terms: &[Term], frac: i32, top: i64) -> Fixed {
         let mut level = std::mem::take(&mut self.terms);
         level.clear();
@@ -375,7 +376,7 @@ impl<'a> Lowering<'a> {
         if negative { self.draft.negated(total, top) } else { total }
     }
 
-    /// Builds a lookup; an index outside of the table reads zero.
+    /// Builds a table lookup; an index outside of the table reads zero.
     fn lookup(&mut self, x: ValueId, table: TableId, base: &Code, width: u32) -> Fixed {
         let from = self.model.kif(x);
         let bits = self.values[x.index()];
@@ -399,7 +400,8 @@ impl<'a> Lowering<'a> {
                 let addr_width = self.draft.roms[words.rom.0 as usize].addr_width;
                 let addr = self.draft.window(index, 0, addr_width);
                 let word = self.read(words, addr);
-                // A negative index has its sign above the address, so it is beyond the table too.
+                // The sign bit of a negative index is above the address bits, so a negative index is also outside of
+                // the table.
                 let beyond = self.draft.window(index, i64::from(addr_width), index.bits_above(i64::from(addr_width)));
                 let miss = self.draft.any(beyond);
                 let (shown, zero) = (self.draft.window(word, 0, width), self.draft.window(Fixed::ZERO, 0, width));
@@ -485,8 +487,8 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Returns the kind of comparison that each value's top bit is used for, also through operations that only copy or
-/// invert that bit.
+/// Returns, for each value, the kind of comparison that uses its top bit, directly or through operations that only copy
+/// or invert this bit.
 fn compared(model: &Model) -> Vec<Compared> {
     let mut compared = vec![Compared::default(); model.nodes().len()];
     let extremes = extremes(model);
@@ -504,7 +506,8 @@ fn compared(model: &Model) -> Vec<Compared> {
     compared
 }
 
-/// Returns multiplexers that choose one of two values by the sign of their difference, which has no other reader.
+/// Returns the multiplexers that select one of two values by the sign of their difference, if the difference has no
+/// other reader.
 fn extremes(model: &Model) -> FxHashSet<ValueId> {
     let mut found = FxHashSet::default();
     if !model.nodes().iter().any(|node| matches!(node.op, Op::Mux { .. })) {

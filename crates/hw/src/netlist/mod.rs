@@ -1,16 +1,17 @@
-//! The hardware, typed: nets of known width, made by cells, connected by explicit wiring.
+//! Typed netlist of a module: nets of known width, driven by cells, connected by explicit wiring.
 //!
-//! This is the only thing that text writers see. All shift, sign and width arithmetic of the program has
-//! been done in lowering to it, so a template computes nothing. Its rules:
+//! The netlist is the only input of the HDL code generators. Lowering to the netlist does all shift, sign and width
+//! arithmetic of the program, so a template computes nothing. Invariants:
 //!
-//! - A net has at least one bit, and exactly one cell makes it. Values without bits do not exist here.
-//! - A cell's operand is *wiring* ([`Wiring`]): a list of [`Piece`]s, low bits first, that names each bit
-//!   explicitly. Slices, concatenations, zero and sign extensions and constants are pieces, never cells, and
-//!   are normalised when made (neighbouring slices merge), so that equal wiring has one form.
-//! - Operand widths are what the cell says, checked when it is made: nothing is extended implicitly.
-//! - Only registers may refer to later nets; everything else is in topological order.
+//! - A net has at least one bit, and exactly one cell drives it. Values without bits have no net.
+//! - A cell's operand is *wiring* ([`Wiring`]): a list of [`Piece`]s, low bits first, that names each bit explicitly.
+//!   Slices, concatenations, zero and sign extensions and constants are pieces, never cells. The pool normalises pieces
+//!   when they are written (neighbouring slices merge), so equal wiring has one form.
+//! - Operands have the widths that the documentation of [`Cell`] states, checked when a cell is created: no operand is
+//!   extended implicitly.
+//! - Only registers may refer to later nets; all other cells are in topological order.
 //!
-//! [`Netlist`] knows nothing of models: whether a pipeline or a state machine was lowered, no reader can tell.
+//! [`Netlist`] is independent of models: pipelines and state machines have the same representation.
 
 mod arith;
 mod body;

@@ -1,30 +1,30 @@
-//! Names of HDL objects: legal and unique in Verilog-2001 and in VHDL at once.
+//! Names of HDL objects that are legal and unique in both Verilog-2001 and VHDL.
 //!
 //! VHDL ignores case and forbids doubled and trailing underscores, so both rules hold for every name here. The names of
 //! nets follow a scheme and are unique by construction, without a table of a million strings: operation 17 is `v17`,
-//! its helpers `v17_a`, `v17_b`, ..., what a register holds of it at the end of stage 2 is `v17_s2`. Only module and
-//! port names are free; [`Scheme::avoiding`] picks a prefix that keeps out of their way.
+//! its helpers are `v17_a`, `v17_b`, ..., and its register at the end of stage 2 is `v17_s2`. Only module and port
+//! names are arbitrary; [`Scheme::avoiding`] chooses a prefix that avoids conflicts with them.
 
 use super::keywords::{Languages, NameKind, is_reserved, reserved_by};
 use rustc_hash::FxHashSet;
 
-/// Returns `true` if `name` can be used as it is in both languages.
+/// Returns `true` if `name` is legal in both languages.
 pub fn is_legal(name: &str) -> bool {
-    // No reserved word has a digit in the second place, and nearly every generated name has.
+    // No reserved word has a digit in second place, but nearly every generated name does.
     is_spelt(name) && (name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) || !is_reserved(name))
 }
 
-/// Returns `true` if a module or a port can be called `name` in these languages.
+/// Returns `true` if `name` is legal for a module or a port in these languages.
 pub fn is_legal_in(name: &str, kind: NameKind, languages: Languages) -> bool {
     is_spelt(name) && reserved_by(name, kind, languages).is_none()
 }
 
-/// Returns `true` if a name has the characters that both languages allow.
+/// Returns `true` if the characters of a name are legal in both languages.
 pub(super) fn is_spelt(name: &str) -> bool {
     let bytes = name.as_bytes();
     let mut before = b'_';
     for &b in bytes {
-        // No underscore after another one, nor in front.
+        // No doubled underscores, and no underscore at the beginning.
         if !(b.is_ascii_alphanumeric() || (b == b'_' && before != b'_')) {
             return false;
         }
@@ -33,8 +33,9 @@ pub(super) fn is_spelt(name: &str) -> bool {
     bytes.first().is_some_and(u8::is_ascii_alphabetic) && before != b'_'
 }
 
-/// The nearest legal name: other characters become underscores, underscores are thinned, a leading digit gets an `m`
-/// before it, a reserved word an `_m` after it. A legal name stays as it is.
+/// Returns a legal name close to `name`: illegal characters become underscores, repeated, leading and trailing
+/// underscores are removed, an `m` precedes a leading digit, and `_m` follows a reserved word. A legal name is
+/// unchanged.
 pub fn legalise(name: &str) -> String {
     legalised(name, is_reserved)
 }
@@ -64,7 +65,7 @@ fn legalised(name: &str, is_reserved: impl Fn(&str) -> bool) -> String {
     legal
 }
 
-/// A legal name that differs from all in `taken`, near `name`.
+/// Returns a legal name close to `name` that differs from all names in `taken`.
 pub(super) fn unique(name: &str, taken: &[&str]) -> String {
     differing(legalise(name), taken)
 }
@@ -82,18 +83,18 @@ fn differing(legal: String, taken: &[&str]) -> String {
     (2u32..).map(|n| format!("{legal}_{n}")).find(|c| free(c)).expect("fewer names than numbers")
 }
 
-/// Beginnings of the names that follow a scheme; a digit comes next.
+/// Beginnings of the names that follow the scheme; a digit comes next.
 const BEGINNINGS: [&str; 5] = ["v", "in", "out", "rom", "valid_s"];
 
-/// Naming scheme of nets, memories and flags: as the module documentation says, with a prefix if a port name would
-/// otherwise clash.
+/// Naming scheme of nets, memories and flags as in the module documentation, with a prefix if a port name would
+/// conflict otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Scheme {
     prefix: String,
 }
 
 impl Scheme {
-    /// The scheme whose names differ from all of `taken`.
+    /// Returns a scheme whose names differ from all of `taken`.
     pub(super) fn avoiding<'a>(taken: impl Iterator<Item = &'a str> + Clone) -> Scheme {
         let prefixes = std::iter::once(String::new()).chain((0u32..).map(|n| match n {
             0 => "n_".to_owned(),
@@ -104,7 +105,7 @@ impl Scheme {
         Scheme { prefix }
     }
 
-    /// The scheme with this prefix.
+    /// Returns the scheme with this prefix.
     pub(super) fn with_prefix(prefix: String) -> Scheme {
         Scheme { prefix }
     }
@@ -119,20 +120,20 @@ impl Scheme {
         })
     }
 
-    /// The prefix of every name.
+    /// Returns the prefix of every name.
     pub(super) fn prefix(&self) -> &str {
         &self.prefix
     }
 }
 
-/// Characters of a layer's name in the names of its signals, which would be hard to read with whole paths.
+/// Maximum number of characters of a layer's name in signal names; whole paths would be hard to read.
 const LAYER_CHARACTERS: usize = 20;
 
 /// Returns the beginning of the names of a layer's operations, such as `fc1_`; empty if names with it could be among
 /// `taken`.
 ///
-/// Of a path it is the end, which differs from that of other layers. A number before the name and a kind after it are
-/// left out.
+/// The prefix is the end of a long path, because the ends of paths differ between layers. A number before the name and
+/// a node kind in parentheses after it are omitted.
 pub(super) fn layer_prefix(layer: &str, taken: &[&str]) -> String {
     let kind = layer.split_once(" (").filter(|(_, kind)| !kind.contains(' '));
     let name = kind.map_or(layer, |(name, _)| name);
@@ -142,14 +143,15 @@ pub(super) fn layer_prefix(layer: &str, taken: &[&str]) -> String {
     let starts = |name: &&str| name.starts_with(|c: char| c.is_ascii_alphabetic());
     let short = std::iter::once(&*legal).chain(words).filter(starts).find(|name| name.len() <= LAYER_CHARACTERS);
     let legal = short.unwrap_or_else(|| legal[..legal.len().min(LAYER_CHARACTERS)].trim_end_matches('_'));
-    // `v3_v12` would begin like a part of `v3`.
+    // `v3_v12` would look like a helper of `v3`.
     let prefix = if Scheme::is_free("", std::iter::once(legal)) { format!("{legal}_") } else { format!("l_{legal}_") };
     if Scheme::is_free(&prefix, taken.iter().copied()) { prefix } else { String::new() }
 }
 
-/// Names from a source as beginnings of names of nets: a net is called like its stem, or that, an underscore and more.
+/// Stems of net names, from the names in a source: a net name is its stem, or its stem followed by an underscore and a
+/// suffix.
 ///
-/// No stem is another one followed by an underscore and more, so that names differ whatever follows.
+/// No stem equals another stem followed by an underscore and a suffix, so net names with different stems always differ.
 pub(super) struct Stems {
     taken: Vec<String>,
     stems: FxHashSet<String>,
@@ -158,16 +160,16 @@ pub(super) struct Stems {
 }
 
 impl Stems {
-    /// None yet; those to come differ from all of `taken`.
+    /// Returns an empty set of stems; later stems differ from all of `taken`.
     pub(super) fn avoiding(taken: &[&str]) -> Stems {
         let taken = taken.iter().map(|name| name.to_ascii_lowercase()).collect();
         Stems { taken, stems: FxHashSet::default(), beginnings: FxHashSet::default() }
     }
 
-    /// The label as a stem.
+    /// Adds a label as a stem and returns the stem.
     ///
     /// # Errors
-    /// The label as a legal name, where names that begin with it would not differ from others.
+    /// The label as a legal name, if names that begin with it could equal others.
     pub(super) fn take(&mut self, label: &str) -> Result<String, String> {
         let legal = legalise(label);
         let key = legal.to_ascii_lowercase();

@@ -10,52 +10,53 @@ use std::sync::Arc;
 /// Layout of elements on ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ports {
-    /// All elements side by side on one port, element 0 lowest, no padding.
+    /// One port with all elements, concatenated without padding, element 0 in the LSBs.
     #[default]
     Packed,
-    /// A port for each element that has bits.
+    /// One port for each element with at least one bit.
     Split,
 }
 
 /// Implementation of multiplications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Multipliers {
-    /// One multiplication each: the synthesiser chooses between DSPs and logic. Constant factors of few signed digits
-    /// are sums all the same.
+    /// One multiplication operator each: the synthesiser chooses between DSPs and logic. Products with constant factors
+    /// of few signed digits are sums nevertheless.
     #[default]
     Synthesiser,
-    /// Rows of adders in logic, without DSPs.
+    /// Adder rows in logic, without DSPs.
     Rows,
-    /// DSPs: a product of wider factors is a sum of products that each fill one.
+    /// DSPs: a product of wider factors is a sum of partial products that each fit one DSP.
     Blocks {
-        /// Bits of a block's longer factor in two's complement, at least 2.
+        /// Width of a DSP's longer factor in two's complement, at least 2 bits.
         longer: u32,
-        /// Bits of its shorter factor in two's complement, at least 2.
+        /// Width of a DSP's shorter factor in two's complement, at least 2 bits.
         shorter: u32,
     },
 }
 
-/// DSPs with registers of their own.
+/// Properties of DSPs with internal registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRegisters {
-    /// Bits of a block's longer factor in two's complement.
+    /// Width of a DSP's longer factor in two's complement, in bits.
     pub longer: u32,
-    /// Bits of its shorter factor in two's complement.
+    /// Width of a DSP's shorter factor in two's complement, in bits.
     pub shorter: u32,
-    /// Registers that each factor can pass through.
+    /// Number of internal registers for each factor.
     pub before: u32,
-    /// Registers that the product can pass through.
+    /// Number of internal registers for the product.
     pub behind: u32,
 }
 
 impl BlockRegisters {
-    /// Returns `true` if a product of factors of these widths is computed by DSPs. Smaller ones are left to logic, by
-    /// the rule of Yosys' `mul2dsp`.
+    /// Returns `true` if DSPs compute a product of factors of these widths. Smaller products become logic, by the rule
+    /// of Yosys' `mul2dsp`.
     pub fn multiply(&self, a: u32, b: u32) -> bool {
         a.min(b) >= 2 && a + b >= 9
     }
 
-    /// Returns `true` if one DSP computes the whole product: an unsigned factor has one bit more in two's complement.
+    /// Returns `true` if one DSP computes the whole product. An unsigned factor needs one additional bit in two's
+    /// complement.
     pub fn hold(&self, a: u32, b: u32, signed: bool) -> bool {
         let (shorter, longer) = (a.min(b), a.max(b));
         let wide = u32::from(!signed);
@@ -63,32 +64,32 @@ impl BlockRegisters {
     }
 }
 
-/// Number of operands of an adder.
+/// Maximum number of operands of an adder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adders {
-    /// Two.
+    /// Two operands.
     #[default]
     Two,
-    /// Up to three in a sum of several terms; each operation is made by itself.
+    /// Up to three operands within a sum of several terms; every operation remains separate.
     Sums,
-    /// Up to three, and two successive sums are one where nothing else needs the first.
+    /// Up to three operands; two successive sums also become one adder if the first sum has no other reader.
     Three,
 }
 
-/// Target of the logic.
+/// Properties of the target device's logic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fabric {
     /// Implementation of multiplications.
     pub multipliers: Multipliers,
-    /// Inputs of the device's look-up tables.
+    /// Number of inputs of the device's LUTs.
     pub table_inputs: u32,
-    /// Operands of its adders.
+    /// Maximum number of operands of the device's adders.
     pub adders: Adders,
-    /// `true` if registers that tables are read by get a power-on value, so that they stay separate: Yosys absorbs
-    /// others into the memories it builds from tables.
+    /// `true` if registers of table addresses get a power-on value. Yosys absorbs address registers without a power-on
+    /// value into the memories that it builds from tables.
     pub start_addresses: bool,
-    /// `true` if sums with odd constants are written as differences, which take an inverter less where tables are
-    /// located before the carry chain.
+    /// `true` if sums with odd constants become differences, which need one inverter less on devices with LUTs before
+    /// the carry chain.
     pub differences: bool,
 }
 
@@ -105,35 +106,36 @@ impl Default for Fabric {
 }
 
 impl Fabric {
-    /// Returns the fabric for operations built separately: properties of an operation that hold in every stage.
+    /// Returns the fabric with every operation built separately, so that the logic of an operation does not depend on
+    /// the schedule.
     pub fn by_operation(self) -> Fabric {
         let adders = if self.adders == Adders::Two { Adders::Two } else { Adders::Sums };
         Fabric { adders, ..self }
     }
 
-    /// Most bits of its factors together that a product in logic is a table of all products at, rather than rows of
-    /// adders.
+    /// Returns the maximum number of factor bits for which a product in logic is a table of all products, not adder
+    /// rows.
     ///
-    /// A function of one input more than a look-up table has takes two of them and a multiplexer of the slice (AMD's
-    /// F7, Lattice's PFUMX). Where tables have four inputs that is still less than rows take, and so it is for squares
-    /// everywhere, most of whose bits depend on fewer. (LUT of yosys; UltraScale+: 7 bits squared 28 as rows; ECP5: 5
-    /// bits squared 27.)
+    /// A function with one input more than a LUT takes two LUTs and a multiplexer of the slice (AMD's F7, Lattice's
+    /// PFUMX). For four-input LUTs, such a table is still smaller than adder rows. For squares this holds on every
+    /// device, because most bits of a square depend on fewer inputs. (LUTs by Yosys; UltraScale+: 7 bits squared take
+    /// 28 as rows; ECP5: 5 bits squared take 27.)
     pub fn product_inputs(&self, is_square: bool) -> u32 {
         self.table_inputs + u32::from(is_square || self.table_inputs < 6)
     }
 
-    /// Returns `true` if a comparison is best left to the synthesiser as one, rather than as the carry of a
-    /// subtraction. `bits` is the number of bits compared.
+    /// Returns `true` if a comparison operator is cheaper than the carry of a subtraction. `bits` is the number of
+    /// compared bits.
     ///
-    /// Tables of six inputs compare three bits of two variables before a carry (Yosys' `cmp2lcu`: 9 bits take 6 LUT and
-    /// 1 CARRY4 instead of 9 LUT and 3). But where the result steers multiplexers, Yosys merges a short comparison with
-    /// them into wider functions, which takes more. LUT as subtraction and as comparison: maximum of four sums after
-    /// ReLU, 16 times, of 6 bits 1,152 and 1,702, of 8 bits 1,536 and 1,363, of 32 bits 6,144 and 5,597; with one
-    /// comparison for minimum and maximum, sorting networks of 9 bits 3,187 and 3,486, of eight values of 12 bits 1,044
-    /// and 1,040, of 16 values of 16 bits 5,824 and 5,105.
+    /// Six-input LUTs compare three bits of two variables before a carry (Yosys' `cmp2lcu`: 9 bits take 6 LUT and 1
+    /// CARRY4 instead of 9 LUT and 3). But if the result selects in multiplexers, Yosys merges a short comparison with
+    /// the multiplexers into wider functions, which take more LUTs. LUTs with subtractions / with comparisons: 16 times
+    /// the maximum of four sums after ReLU, 1,152 / 1,702 for 6 bits, 1,536 / 1,363 for 8 bits, 6,144 / 5,597 for 32
+    /// bits; sorting networks with one comparison for minimum and maximum, 3,187 / 3,486 for 9 bits, 1,044 / 1,040 for
+    /// eight values of 12 bits, 5,824 / 5,105 for 16 values of 16 bits.
     ///
-    /// Tables of four do not compare well: there, Yosys takes single bits out of the carry chain, which is slow and
-    /// large (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold it all.
+    /// Four-input LUTs do not compare well: Yosys moves single bits out of the carry chain, which is slow and large (9
+    /// bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), unless a few LUTs implement the whole comparison.
     pub(super) fn compares(&self, bits: u32, compared: Compared) -> bool {
         match compared {
             Compared::WithConstant => self.table_inputs >= 6 || bits <= 5,
@@ -145,26 +147,26 @@ impl Fabric {
     }
 }
 
-/// Operands and purpose of a comparison.
+/// Kind of a comparison: its operands and its readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Compared {
-    /// A value with a constant.
+    /// Comparison of a value with a constant.
     WithConstant,
-    /// Two values, for their own sake.
+    /// Comparison of two values, for any other reader.
     #[default]
     Freely,
-    /// Two values, for their minimum or maximum and nothing else.
+    /// Comparison of two values, only for their minimum or maximum.
     ForExtreme,
-    /// Two values; the result steers other multiplexers, or several.
+    /// Comparison of two values whose result selects in other multiplexers, or in several.
     ForMultiplexers,
 }
 
-/// The reset port and what it clears.
+/// Options of the reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResetOptions {
     /// `true` if the reset acts without a clock edge.
     pub asynchronous: bool,
-    /// Level that resets.
+    /// `true` if a high level resets.
     pub active_high: bool,
     /// `true` if the reset clears the data registers too, not only the valid flags.
     pub data: bool,
@@ -183,7 +185,7 @@ pub struct PortNames {
     pub valid_in: String,
     /// The valid flag of the outputs.
     pub valid_out: String,
-    /// That a sample is taken, where not every clock takes one.
+    /// The port that is 1 when a sample is accepted, for initiation intervals above one.
     pub ready: String,
     /// All input elements, for packed ports.
     pub inputs: String,
@@ -212,7 +214,7 @@ impl Default for PortNames {
     }
 }
 
-/// Choices for [`super::lower`].
+/// Options of [`super::lower`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Module name.
@@ -225,15 +227,15 @@ pub struct Options {
     pub ready: bool,
     /// `true` if a valid flag travels with the data.
     pub valid: bool,
-    /// `true` if a clock enable holds the whole pipeline. Adds a port only if there is a register.
+    /// `true` if a clock enable can stop the whole pipeline. Adds a port only if the module has a register.
     pub enable: bool,
-    /// The reset, if any. Adds a port only if there is a register that it clears.
+    /// The reset, if any. Adds a port only if the module has a register that the reset clears.
     pub reset: Option<ResetOptions>,
-    /// Target of the logic.
+    /// Properties of the target device's logic.
     pub fabric: Fabric,
-    /// Names that the source has for elements and values.
+    /// Names of elements and values in the source.
     pub labels: Arc<Labels>,
-    /// Languages that the module is written in.
+    /// Languages of the generated RTL files.
     pub languages: Languages,
 }
 
@@ -257,7 +259,7 @@ impl Default for Options {
 /// Term for the module name in messages.
 pub(crate) const TOP: &str = "module";
 
-/// Where a name comes from.
+/// Returns the place of a name in diagnostics: the command-line option that sets the name with this role.
 fn flag(what: &str) -> Place {
     let flag = match what {
         TOP => "--top",
@@ -274,11 +276,11 @@ fn flag(what: &str) -> Place {
     Place::Flag(flag.into())
 }
 
-/// Checks that a name that the user has chosen for a state machine's module can be kept as it is: legal in Verilog and
-/// VHDL, and different from every port.
+/// Checks that the module name of a state machine, chosen by the user, needs no change: legal in `languages` and
+/// different from every port name.
 ///
 /// # Errors
-/// If it cannot.
+/// If the name is not legal, or equals the name of a port.
 pub fn check_machine_top(machine: &Machine, top: &str, languages: Languages) -> Result<(), Diagnostic> {
     if !names::is_legal_in(top, NameKind::Module, languages) {
         return Err(illegal(top, TOP, Place::Flag("--top".into()), languages));
@@ -304,7 +306,8 @@ fn kind_of(what: &str) -> NameKind {
     if what == TOP { NameKind::Module } else { NameKind::Port }
 }
 
-/// Why a module or a port cannot be called so in these languages, as the end of a sentence; `None` if it can.
+/// Returns the reason for which a module or port name is illegal in these languages, as the end of a sentence; `None`
+/// for a legal name.
 pub fn why_not(name: &str, kind: NameKind, languages: Languages) -> Option<String> {
     if !names::is_spelt(name) {
         let rule = if languages == Languages::BOTH { "must be legal in" } else { "is not legal in" };
@@ -318,23 +321,23 @@ fn taken(name: &str, what: &str, other: &str, place: Place) -> Diagnostic {
     Diagnostic::error("E0602", place, message).with_help("names must differ, and VHDL ignores case")
 }
 
-/// Error of a role's name that belongs to something else too.
+/// Returns the error for a name of one role that is also the name of another.
 pub(crate) fn taken_name(name: &str, role: &str, other: &str) -> Diagnostic {
     taken(name, role, other, flag(role))
 }
 
-/// Rules for legal names, for messages.
+/// Rules for legal names, as text for messages.
 const RULES: &str = "names start with a letter, hold letters, digits and single underscores, end in no underscore, \
                      and are no reserved word";
 
 impl Options {
-    /// Every name that the user has chosen, with the option it belongs to, as far as it is used.
+    /// Returns every name option that is in use, as pairs of role and name.
     fn chosen(&self) -> Vec<(&'static str, String)> {
         let n = &self.names;
         let mut all = vec![(TOP, self.top.clone()), ("clock port", n.clock.clone())];
         match self.ports {
             Ports::Packed => all.extend([("input port", n.inputs.clone()), ("output port", n.outputs.clone())]),
-            // The prefix alone is no name: `out` is a word of VHDL, `out_0` is not.
+            // The prefix alone is not a name: `out` is reserved in VHDL, `out_0` is not.
             Ports::Split => all.extend([
                 ("input port", format!("{}_0", n.input_prefix)),
                 ("output port", format!("{}_0", n.output_prefix)),
@@ -358,8 +361,8 @@ impl Options {
         all
     }
 
-    /// Checks that every chosen name is legal and unique in Verilog and VHDL. [`super::lower`] changes names that are
-    /// not; a command line should report them instead.
+    /// Checks that every chosen name is legal and unique in the languages of the module. [`super::lower`] changes other
+    /// names; a command line should report them instead.
     ///
     /// # Errors
     /// One diagnostic for each name that would be changed.
@@ -370,8 +373,8 @@ impl Options {
     }
 }
 
-/// Checks that chosen names, each with its role, are legal and unique. `default` has the names of the roles where none
-/// was given.
+/// Checks that chosen names, each with its role, are legal and unique. `default` contains the default names of the
+/// roles.
 ///
 /// # Errors
 /// One diagnostic for each name that cannot be kept.
@@ -386,7 +389,7 @@ pub(crate) fn check_names(
         if !names::is_legal_in(name, kind_of(what), languages) {
             problems.push(illegal(name, what, place, languages));
         } else if let Some((other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
-            // The option is that of the name that was given; the other has its default.
+            // The diagnostic refers to the option that the user has set; the other name is a default.
             let is_default = |what: &str| default.iter().any(|(own, n)| *own == what && n == name);
             match is_default(what) && !is_default(other) {
                 true => problems.push(taken(name, other, what, flag(other))),

@@ -20,7 +20,7 @@ use alir_core::num::Kif;
 use alir_opt::schedule::Schedule;
 use rustc_hash::FxHashMap;
 
-/// Finishes a draft.
+/// Converts a draft to a pipelined netlist.
 pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
     let Drafted { draft, outputs } = drafted;
     let reader = schedule.boundaries() + 1;
@@ -49,7 +49,7 @@ pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, opt
     assembly.finish(model, schedule, options)
 }
 
-/// The ports, and where each element is on them.
+/// Ports, and the position of each element on the ports.
 struct Outside {
     ports: Vec<Port>,
     inputs: Vec<(Option<PortId>, Element)>,
@@ -63,7 +63,7 @@ struct Outside {
 }
 
 impl Outside {
-    /// `registered`: whether there are data registers.
+    /// Creates all ports. `registered` is `true` if the module has data registers.
     fn new(model: &Model, schedule: &Schedule, options: &Options, registered: bool) -> Outside {
         let mut outside = Outside {
             ports: Vec::new(),
@@ -111,7 +111,7 @@ impl Outside {
         self.port(&name, direction, 1, true)
     }
 
-    /// Makes the ports of all elements of one direction.
+    /// Creates the ports of all elements of one direction, and returns the port of each element.
     fn elements(
         &mut self,
         options: &Options,
@@ -142,7 +142,7 @@ impl Outside {
             if element.width > 0 {
                 match options.ports {
                     Ports::Packed => {
-                        // The one port of this direction, made below: it comes next.
+                        // The only data port of this direction; it is created below as the next port.
                         port = Some(PortId(self.ports.len() as u32));
                         (element.port, element.lsb) = (name.clone(), width);
                         width += element.width;
@@ -161,9 +161,9 @@ impl Outside {
         elements
     }
 
-    /// A legal prefix such that no name begins with it and an underscore.
+    /// Returns a legal prefix such that no used name is the prefix followed by an underscore and a digit.
     fn free_prefix(&self, wish: &str) -> String {
-        // `out` alone is a word of VHDL, `out_0` is not.
+        // `out` alone is reserved in VHDL, `out_0` is not.
         let first = names::legalise(&format!("{wish}_0"));
         let legal = first.strip_suffix("_0").unwrap_or(&first).to_owned();
         let clashes = |prefix: &str| {
@@ -187,9 +187,9 @@ struct Assembly<'a> {
     draft: &'a Draft,
     demand: &'a Demand,
     body: Body<'a>,
-    /// Constant zeros by width: reset values.
+    /// Constant zeros by width, for reset values.
     zeros: FxHashMap<u32, Wiring>,
-    /// Scratch of [`Assembly::register`].
+    /// Scratch memory of [`Assembly::register`].
     runs: Vec<(u32, u32)>,
     describer: Describer<'a>,
     enable: Option<Wiring>,
@@ -198,7 +198,7 @@ struct Assembly<'a> {
 }
 
 impl Assembly<'_> {
-    /// Nets for the control ports. Returns the valid flag of the inputs.
+    /// Creates the nets of the control ports. Returns the valid flag of the inputs.
     fn control_inputs(&mut self, schedule: &Schedule) -> Option<Wiring> {
         let stage = u32::from(!schedule.register_inputs);
         self.enable = self.outside.enable.map(|port| self.control_input(port, stage));
@@ -215,7 +215,7 @@ impl Assembly<'_> {
         self.body.whole(net)
     }
 
-    /// Makes the nets of all stages and the registers between them. Returns the valid flag of the outputs.
+    /// Creates the nets of all stages and the registers between them. Returns the valid flag of the outputs.
     fn stages(&mut self, schedule: &Schedule, options: &Options, mut valid: Option<Wiring>) -> Option<Wiring> {
         let order = by_stage(self.draft, self.demand, schedule.boundaries().max(1));
         let first = u32::from(!schedule.register_inputs);
@@ -234,7 +234,8 @@ impl Assembly<'_> {
             // Input registers are boundary 0, whether or not stages follow.
             if stage == 0 || stage <= schedule.boundaries() {
                 crossing.retain(|&id| self.crosses(id, stage));
-                // Two runs in order, those from before and those of this stage: what this sort is best at.
+                // The list consists of two sorted runs, earlier nets and nets of this stage, which this sort merges
+                // fast.
                 crossing.sort();
                 self.boundary(stage, &crossing, options);
                 valid = valid.map(|d| self.valid_flag(d, stage, options));
@@ -243,7 +244,7 @@ impl Assembly<'_> {
         valid
     }
 
-    /// Returns `true` if anything of a net is read beyond a boundary.
+    /// Returns `true` if any bit of a net is read beyond a stage boundary.
     fn crosses(&self, id: NetId, boundary: u32) -> bool {
         let held = self.demand.held(id).is_some_and(|first| {
             let width = self.draft.nets[id.index()].width;
@@ -270,10 +271,10 @@ impl Assembly<'_> {
         }
     }
 
-    /// The registers that end a stage.
+    /// Creates the registers at the end of a stage.
     ///
-    /// First those of values that are read beyond it by their name, each with the bits that no earlier one holds; then
-    /// the bits that only aliases of later stages will show.
+    /// The first registers are those of values that later stages read by name, each with the bits that no earlier
+    /// register stores. Then follow registers for bits that later stages read only through aliases.
     fn boundary(&mut self, boundary: u32, crossing: &[NetId], options: &Options) {
         let layer = self.body.nets.len() as u32;
         for &id in crossing {
@@ -288,8 +289,8 @@ impl Assembly<'_> {
         }
     }
 
-    /// A register for the bits of a net that are needed beyond the boundary and not yet held in this layer, whose
-    /// first net is `layer`.
+    /// Creates a register for the bits of a net that later stages read and that no register of this boundary stores
+    /// yet. `layer` is the index of the boundary's first net.
     fn register(&mut self, id: NetId, boundary: u32, layer: u32, options: &Options) {
         let draft = self.draft;
         let net = draft.nets[id.index()];
@@ -334,7 +335,7 @@ impl Assembly<'_> {
             let held = runs.iter().map(|r| (r.0 + net.offset, r.1 + net.offset));
             let partial = d.width() < whole;
             let comment = self.describer.held_comment(net.owner, net.helper, partial.then_some(held));
-            // The value's sign, if its highest bit is here.
+            // The register has the value's signedness if it stores the highest bit of the value.
             let is_value = net.helper == 0;
             let top = is_value && runs.last().is_some_and(|run| run.1 + net.offset == whole);
             let signed = top && self.describer.is_signed(net.owner);
@@ -375,9 +376,9 @@ impl Assembly<'_> {
         })
     }
 
-    /// Gives the registers that tables are read by a power-on value, so that they stay where they are: Yosys makes a
-    /// memory of a large table, takes registers without one into it (`memory_dff`) and gives them back at its output,
-    /// so that the table would be in the stage before.
+    /// Sets a power-on value of registers that drive table addresses, which keeps these registers at the address.
+    /// Otherwise Yosys converts a large table to a memory, absorbs address registers without a power-on value
+    /// (`memory_dff`), and places them at the output of the memory, so the table would move to the previous stage.
     fn start_addresses(&mut self) {
         let mut registers: Vec<NetId> = Vec::new();
         for net in &self.body.nets {
@@ -393,8 +394,8 @@ impl Assembly<'_> {
         }
     }
 
-    /// The valid flag at the end of a stage. Without a reset it starts as 0, so that no result is announced before
-    /// there is one.
+    /// Creates the valid flag at the end of a stage. Without a reset the flag has the power-on value 0, so the output
+    /// is not valid before the first result.
     fn valid_flag(&mut self, d: Wiring, boundary: u32, options: &Options) -> Wiring {
         let cell = self.register_cell(d, true, options.reset.is_none(), options);
         let name = self.describer.valid_name(boundary);
@@ -416,7 +417,7 @@ impl Assembly<'_> {
     fn outputs(&mut self, outputs: &[Wiring], stage: u32, valid: Option<Wiring>) {
         let mut at = 0;
         while at < outputs.len() {
-            // All elements of a port come one after the other, from its low end.
+            // All elements of a port are consecutive, from its lowest bit on.
             let Some(port) = self.outside.outputs[at].0 else {
                 at += 1;
                 continue;
@@ -470,7 +471,7 @@ impl Assembly<'_> {
     }
 }
 
-/// All nets that are read, by stage and then in order.
+/// Returns all nets that are read, by stage and then by index.
 fn by_stage(draft: &Draft, demand: &Demand, stages: u32) -> Vec<NetId> {
     let used = |id: NetId| demand.reach(id) > 0 || demand.is_alive(id, draft.nets[id.index()].width);
     let mut starts = vec![0u32; stages as usize + 2];

@@ -1,17 +1,19 @@
 //! Multiplication from adder rows, for devices or users without DSPs.
 //!
 //! One factor is recoded into digits -2, -1, 0, 1, 2 (A. D. Booth 1951; O. L. MacSorley, *High-speed arithmetic in
-//! binary computers*, Proc. IRE 1961), and one row is added for every two of its bits. A digit's multiple of the other
-//! factor is a function of two of its bits and three recoded ones, which together with the accumulated bit is exactly
-//! the six inputs of a LUT in front of a carry chain: M. Kumm, S. Abbas, P. Zipf, *An Efficient Softcore Multiplier
-//! Architecture for Xilinx FPGAs*, ARITH 2015. So a row costs one LUT a bit, selection included, and rows are added one
-//! after the other: in a tree, every second row would have to be made in LUTs of its own. Tables of four inputs do not
-//! hold the selection: every row is made by itself, and a tree of them, which is faster, is no larger.
+//! binary computers*, Proc. IRE 1961), and one row is added for every two bits of this factor. Each bit of a row is a
+//! function of two bits of the other factor and three bits of the recoded factor. Together with the accumulated bit,
+//! these are exactly the six inputs of a LUT before a carry chain: M. Kumm, S. Abbas, P. Zipf, *An Efficient Softcore
+//! Multiplier Architecture for Xilinx FPGAs*, ARITH 2015. A row therefore costs one LUT per bit, including the
+//! selection, if rows are added one after the other; in a tree, every second row would need additional LUTs. Four-input
+//! LUTs are too small for the selection: every row needs separate LUTs, and a tree of rows, which is faster, is not
+//! larger.
 //!
-//! A negative multiple is the complement and a carry into the row's lowest position. The carry enters through one more
-//! position below, where both operands have the digit's sign bit.
+//! A negative multiple is the complement plus a carry into the row's lowest position. The carry enters through one
+//! additional position below, where both operands have the digit's sign bit.
 //!
-//! A constant factor takes canonical signed digits (G. W. Reitwiesner 1960): a sum for each digit but one.
+//! A constant factor uses canonical signed digits (G. W. Reitwiesner 1960): one addition for each digit except the
+//! first.
 
 use super::arith::{Bitwise, Fixed};
 use super::builder::{Draft, Origin, repeat};
@@ -19,10 +21,10 @@ use super::cell::{Cell, Piece, Wiring};
 use super::wiring::EMPTY;
 use num_bigint::BigInt;
 
-/// Digits of a constant factor beyond which it is no longer decomposed where a DSP is available.
+/// Maximum number of digits of a constant factor that is decomposed into sums if DSPs are available.
 const FEW_DIGITS: usize = 3;
 
-/// Bits of a number in two's complement.
+/// Returns the width of a number in two's complement, in bits.
 fn signed_width(x: Fixed) -> u32 {
     x.bits.width + u32::from(!x.signed)
 }
@@ -39,23 +41,22 @@ fn places(recoded: Fixed, width: u32) -> impl Iterator<Item = u32> {
 }
 
 impl Draft {
-    /// `a * b` modulo `2^width`, both placed at 0, as signed or unsigned bits of that width. `tree` adds the rows in a
-    /// tree, else one after the other.
+    /// Returns the low `width` bits of `a * b`; both factors must have position 0. With `tree`, the rows are added in a
+    /// tree, otherwise one after the other.
     pub(super) fn rows(&mut self, a: Fixed, b: Fixed, width: u32, tree: bool) -> Wiring {
         let count = |recoded: Fixed| signed_width(recoded).div_ceil(2);
         let cost = |x: Fixed, recoded: Fixed| {
             let (rows, bits) = (count(recoded), signed_width(x) + 1);
             let area = if tree { 2 * rows * bits + tree_adders(rows, bits) } else { rows * bits };
-            // Many rows of a short factor save little and take long.
+            // Many short rows save little area and have a long delay.
             (2 * rows > 3 * count(x), area, rows)
         };
         let (x, recoded) = if cost(b, a) < cost(a, b) { (b, a) } else { (a, b) };
         if tree {
             return self.tree_of_rows(x, recoded, width);
         }
-        // Two unsigned bits are two rows without digits: the first is in look-up tables of its own, the second in those
-        // of the
-        // sum.
+        // A factor of two unsigned bits takes two rows without recoding: the first row has separate LUTs, the LUTs of
+        // the sum contain the second.
         for (x, pair) in [(a, b), (b, a)] {
             if pair.bits.width == 2 && !pair.signed {
                 let [low, high] = [0, 1].map(|k| self.masked(x, pair, k));
@@ -66,10 +67,10 @@ impl Draft {
         self.chain_of_rows(x, recoded, width)
     }
 
-    /// `x`, placed at `bit`, where that bit of `select` is set, else 0.
+    /// Returns `x * 2^bit` if bit `bit` of `select` is set, otherwise 0.
     fn masked(&mut self, x: Fixed, select: Fixed, bit: u32) -> Fixed {
         let select = self.pool.slice(select.bits, bit, 1);
-        // With the signs that the sum reads: what is chosen is the number, not its bits.
+        // Includes the sign bits that the sum reads, so that the selection applies to the whole number.
         let bits = self.window(x, 0, x.bits.width + if x.signed { 2 } else { 0 });
         let zero = self.window(Fixed::ZERO, 0, bits.width);
         Fixed { bits: self.bitwise(Bitwise::Select(select), bits, zero), at: i64::from(bit), signed: x.signed }
@@ -79,7 +80,7 @@ impl Draft {
         let x_width = signed_width(x);
         let mut total = Fixed::ZERO;
         for lo in places(recoded, width) {
-            // What has been added up so far is `x` times a signed number of `lo` bits.
+            // The partial sum is `x` times a signed number of `lo` bits.
             let sum_width = (x_width + 2).min(width - lo);
             let (bits, minus) = self.multiple(x, recoded, lo, (x_width + 1).min(sum_width));
             let plain = self.is_zero_bit(minus);
@@ -106,13 +107,13 @@ impl Draft {
         self.window(total, 0, width)
     }
 
-    /// `total + row + carry`, of as many bits, where `complement` is the complement of `row` and `borrow` that of
-    /// `carry`: the row is subtracted, not added.
+    /// Returns `total + row + carry` with the width of `total`, as a subtraction. `complement` is the complement of
+    /// `row`, `borrow` that of `carry`.
     ///
-    /// A carry chain has one operand bypassing its look-up tables and the other only in them. Of a sum, Yosys chooses
-    /// the operands' places by their shape (`alumacc`), and a row that bypasses the tables takes a table for each of
-    /// its bits once more; of a difference, the subtrahend is always in the tables. The carry enters through one more
-    /// position below.
+    /// In a carry chain, one operand bypasses the LUTs, and the other operand is only an input of the LUTs. For a sum,
+    /// Yosys chooses the roles of the operands by their shape (`alumacc`), and a row that bypasses the LUTs needs an
+    /// additional LUT for each of its bits. For a difference, the subtrahend is always an input of the LUTs. The carry
+    /// enters through one additional position below.
     fn less_complement(&mut self, total: Wiring, complement: Wiring, borrow: Wiring) -> Wiring {
         let zero = self.uniform(false, 1);
         let (a, b) = (self.joined(zero, total), self.joined(borrow, complement));
@@ -120,8 +121,8 @@ impl Draft {
         self.pool.slice(with_carry, 1, total.width)
     }
 
-    /// The carry of a negative multiple is located in the two free places below the next row; that of the last row is a
-    /// number of its own.
+    /// Returns the sum of all rows, added in a tree. The carry of a negative multiple uses the two free positions below
+    /// the next row; the carry of the last row is a separate number.
     fn tree_of_rows(&mut self, x: Fixed, recoded: Fixed, width: u32) -> Wiring {
         let x_width = signed_width(x);
         let mut rows = Vec::new();
@@ -149,8 +150,8 @@ impl Draft {
         self.window(total, 0, width)
     }
 
-    /// The sum of rows modulo `2^width`, the first being number `from`, each half by itself. A sum whose last row is
-    /// the one before number `end` is a signed number that ends at `top(end)`.
+    /// Returns the sum of rows modulo `2^width`, recursively by halves; `from` is the index of the first row. A sum of
+    /// the rows before index `end` is a signed number that ends at position `top(end)`.
     fn tree(&mut self, rows: &[Fixed], from: usize, width: u32, top: &impl Fn(usize) -> i64) -> Fixed {
         if rows.len() < 2 {
             return rows.first().copied().unwrap_or(Fixed::ZERO);
@@ -166,13 +167,13 @@ impl Draft {
         Fixed { bits: self.window(sum, sum.at, (top - sum.at) as u32), at: sum.at, signed: true }
     }
 
-    /// `x * x` modulo `2^width`, `x` placed at 0: half the rows' bits of a product.
+    /// Returns the low `width` bits of `x * x`, with half of the row bits of a product; `x` must have position 0.
     ///
-    /// With the bits `b` of `x`, and `s` the remaining part of `x` above bit `i`, floored, the square is the sum of
-    /// `4^i b (4 s + 1)`: each row meets only the bits above its own (folding, as in every squarer; K. E. Wires, M. J.
+    /// With bit `b` of `x` at index `i`, and `s` the part of `x` above bit `i`, the square is the sum of `4^i b (4 s +
+    /// 1)` over all `i`: each row contains only bits above its own (folding, as in every squarer; K. E. Wires, M. J.
     /// Schulte, L. P. Marquette, P. I. Balzola, *Combined unsigned and two's complement squarers*, Asilomar 1999). The
-    /// row's selection is located before its carry chain. A signed number's rest is signed too, so that no row is
-    /// subtracted, and the weight of its top bit, -1 times a power of two, has itself as its square.
+    /// selection of a row is located before the carry chain. For a signed number, `s` is signed too, so no row is
+    /// subtracted; the negative weight of the top bit has a positive square.
     pub(super) fn square(&mut self, x: Fixed, width: u32, tree: bool) -> Wiring {
         let mut rows = Vec::new();
         for bit in 0..x.bits.width.min(width.div_ceil(2)) {
@@ -195,7 +196,7 @@ impl Draft {
         self.window(total, 0, width)
     }
 
-    /// `total + row`, right at all positions below `top`, with the row in the tables of the carry chain.
+    /// Returns `total + row`, correct at all positions below `top`, with the row as an input of the carry chain's LUTs.
     fn onto(&mut self, total: Fixed, row: Fixed, top: i64) -> Fixed {
         let (total, row) = (self.below(total, top), self.below(row, top));
         if total.is_zero() || row.is_zero() || (!total.signed && total.top() <= row.at) {
@@ -213,8 +214,8 @@ impl Draft {
         self.above_passed(total, upper)
     }
 
-    /// The low `width` bits of the product, or of the square of the first factor, as a table of all products: there is
-    /// nothing smaller or faster where a look-up table of the device reads all bits of both factors
+    /// Returns the low `width` bits of the product, or of the square of the first factor, from a table of all products.
+    /// This is the smallest and fastest form if one LUT of the device can read all bits of both factors
     /// ([`super::options::Fabric::product_inputs`]).
     pub(super) fn product_table(&mut self, factors: [Fixed; 2], is_square: bool, width: u32) -> Wiring {
         let [a, b] = factors;
@@ -239,8 +240,8 @@ impl Draft {
         self.pool.close()
     }
 
-    /// The multiple of `x` that the digit at bit `lo` of `recoded` asks for without its sign, in `width` bits; and the
-    /// bit that says that the digit is negative.
+    /// Returns the multiple of `x` that the digit at bit `lo` of `recoded` selects, without the digit's sign, in
+    /// `width` bits. Also returns the bit that is set if the digit is negative.
     fn multiple(&mut self, x: Fixed, recoded: Fixed, lo: u32, width: u32) -> (Wiring, Wiring) {
         let digit = Fixed { at: 1, ..recoded };
         let [below, low, high] = [0, 1, 2].map(|k| self.window(digit, i64::from(lo + k), 1));
@@ -253,20 +254,20 @@ impl Draft {
         (self.bitwise(Bitwise::Select(once), single, double), high)
     }
 
-    /// `x`, or its complement if the bit is set.
+    /// Returns the complement of `x` if the bit is set, otherwise `x`.
     fn complemented_if(&mut self, bit: Wiring, x: Wiring) -> Wiring {
         let flip = self.repeated(bit, x.width);
         self.bitwise(Bitwise::Xor, x, flip)
     }
 
-    /// `x * constant`, right at all positions below `top`, as sums; `None` if that takes many of them and `all` is not
-    /// set.
+    /// Returns `x * constant`, correct at all positions below `top`, as sums; `None` if the constant has more than
+    /// [`FEW_DIGITS`] digits and `all` is not set.
     pub(super) fn constant_product(&mut self, x: Fixed, constant: &BigInt, top: i64, all: bool) -> Option<Fixed> {
         let digits = signed_digits(constant);
         if digits.len() > FEW_DIGITS && !all {
             return None;
         }
-        // A digit that is added comes first, so that there is something to subtract from.
+        // An added digit comes first, so that negative digits can be subtracted from it.
         let first = digits.iter().position(|d| !d.1);
         let Some(first) = first else {
             let magnitude = self.constant_product(x, &-constant, top, true)?;
@@ -286,7 +287,7 @@ impl Draft {
         matches!(self.pool.bit(bit, 0), Piece::Const { one: false, .. })
     }
 
-    /// Bits of `high` above those of `low`.
+    /// Returns the concatenation of `high` and `low`, with `low` in the low bits.
     fn joined(&mut self, low: Wiring, high: Wiring) -> Wiring {
         if low.width == 0 {
             return high;
@@ -297,7 +298,7 @@ impl Draft {
         self.pool.close()
     }
 
-    /// One bit, `count` times.
+    /// Returns one bit repeated `count` times.
     fn repeated(&mut self, bit: Wiring, count: u32) -> Wiring {
         if count == 0 {
             return EMPTY;
@@ -309,7 +310,7 @@ impl Draft {
     }
 }
 
-/// Digits of a number, lowest first: their places, and whether they are subtracted.
+/// Returns the canonical signed digits of a number, lowest first: position, and `true` for a negative digit.
 fn signed_digits(value: &BigInt) -> Vec<(i64, bool)> {
     let (mut rest, mut place, mut digits) = (value.clone(), 0, Vec::new());
     while rest != BigInt::ZERO {

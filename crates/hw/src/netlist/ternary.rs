@@ -1,10 +1,10 @@
-//! Adders of three operands, for devices that make one of a table a bit.
+//! Adders of three operands, for devices that build them with one LUT per bit.
 //!
-//! A six-input table before a carry bit has room for a full adder: its sum enters the chain together with the carry of
+//! A six-input LUT before a carry bit can contain a full adder, whose sum enters the chain together with the carry of
 //! the full adder below (J. M. Simkins, B. D. Philofsky, US patent 7,274,211). A sum of many terms takes half as many
-//! such adders. Two sums of two become one if the inner one has no other reader and loses no bit, and no register is
-//! between them. Synthesisers without such adders build two from it, or a tree of carry-save adders, so it is the
-//! device's choice.
+//! such adders as adders of two operands. Two sums of two become one adder if the inner sum has no other reader and
+//! never wraps, and if no register is between them. Synthesisers for other devices build two adders or a tree of
+//! carry-save adders instead, so the use of such adders is an option of the device.
 
 use super::arith::{Extent, Fixed};
 use super::builder::Draft;
@@ -14,7 +14,7 @@ use alir_core::num::Code;
 use alir_opt::passes;
 use alir_opt::schedule::Schedule;
 
-/// A summand and whether it is subtracted.
+/// A summand, and `true` if it is subtracted.
 pub(super) type Signed = (Fixed, bool);
 
 /// A summand of an operation.
@@ -37,29 +37,29 @@ pub(super) fn summands(op: &Op) -> Option<[(Summand<'_>, bool); 2]> {
     }
 }
 
-/// For each operation the one that is made within it, and for each that is made within another that it is.
+/// Pairs of sums that become one adder of three operands.
 pub(super) struct Pairs {
-    /// The operand that the operation's adder takes in.
+    /// For each operation, the operand that the operation's adder absorbs.
     pub(super) inner: Vec<Option<ValueId>>,
     /// `true` for each operation that another operation's adder absorbs.
     pub(super) taken: Vec<bool>,
 }
 
 impl Pairs {
-    /// No operation within another.
+    /// Returns the empty set of pairs.
     pub(super) fn none() -> Pairs {
         Pairs { inner: Vec::new(), taken: Vec::new() }
     }
 
-    /// Finds sums of two with a summand that is such a sum too, of the same stage, exact, and without another reader,
-    /// where the longest path of all stages does not grow: the other operand of the outer sum waits for a table more
-    /// than before.
+    /// Finds sums of two with a summand that is also a sum of two, in the same stage, exact, and without another
+    /// reader. A pair must not lengthen the longest path of all stages: the other operand of the outer sum has one
+    /// additional LUT on its path.
     pub(super) fn find(model: &Model, schedule: &Schedule) -> Pairs {
         let n = model.nodes().len();
         let readers = model.reader_counts();
         let exact = passes::exact_sums(model);
         let stage = |v: ValueId| schedule.stage[v.index()];
-        // When an operation of a stage may read each value.
+        // Arrival time of a value for a reader.
         let there =
             |now: &[u32], v: ValueId, reader: ValueId| if stage(v) == stage(reader) { now[v.index()] } else { 0 };
         let latest = |now: &[u32], id: ValueId| {
@@ -72,7 +72,7 @@ impl Pairs {
             now[id.index()] = latest(&now, id) + time(&model.node(id).op);
         }
         let longest = now.iter().copied().max().unwrap_or(0);
-        // By when each value has to be there.
+        // Required time of each value.
         let mut due = vec![longest; n];
         for id in model.ids().rev() {
             let start = due[id.index()].saturating_sub(time(&model.node(id).op));
@@ -83,7 +83,7 @@ impl Pairs {
             });
         }
         let mut pairs = Pairs { inner: vec![None; n], taken: vec![false; n] };
-        // One bit of a difference is a comparison.
+        // A difference of one bit may become a comparison.
         let wide = |v: ValueId| model.kif(v).width() > 1;
         for id in model.ids() {
             let values = summands(&model.node(id).op).filter(|_| wide(id)).into_iter().flatten();
@@ -111,14 +111,14 @@ impl Pairs {
     }
 }
 
-/// Time of an adder of three, where one of two takes [`TWO`]: a table more.
+/// Delay of an adder of three operands, relative to [`TWO`]: one additional LUT.
 const THREE: u32 = 7;
-/// Time of an adder of two after other adders, whose carries run in parallel with its own.
+/// Delay of an adder of two operands after other adders, whose carry chains overlap with its own.
 const TWO: u32 = 4;
-/// Time of a level of logic.
+/// Delay of a level of logic.
 const LOGIC: u32 = 3;
 
-/// Roughly how long an operation takes in such a device, multipliers in blocks.
+/// Returns the approximate delay of an operation in such a device, with multiplications in DSPs.
 fn time(op: &Op) -> u32 {
     match op {
         Op::Input { .. } | Op::Const { .. } | Op::Quantise { .. } => 0,
@@ -132,7 +132,7 @@ fn time(op: &Op) -> u32 {
 }
 
 impl Draft {
-    /// The sum of two, right at all positions below `top`, and whether it is to be subtracted.
+    /// Returns the sum of two terms, correct at all positions below `top`, and `true` if the sum must be subtracted.
     pub(super) fn pair(&mut self, (a, a_neg): Signed, (b, b_neg): Signed, top: i64) -> Signed {
         match (a_neg, b_neg) {
             (true, false) => (self.sum(b, a, true, top), false),
@@ -141,9 +141,10 @@ impl Draft {
         }
     }
 
-    /// Builds the sum of three terms in one adder; `None` where that is no sum of three: one of them is zero or two
-    /// constant, or bits of two never meet. `inner` is where the sum of the first two ends and whether it is
-    /// subtracted, if it has a type: the result is as wide as that of two adders.
+    /// Builds the sum of three terms in one adder; also returns `true` if the sum must be subtracted. Returns `None` if
+    /// an adder of three operands is not needed: a term is zero, two terms are constant, or the bits of two terms do
+    /// not overlap. `inner` is the extent of the sum of the first two terms, and `true` if that sum is subtracted;
+    /// `None` if the sum has no type. The result has the width of two successive adders.
     pub(super) fn three(&mut self, terms: [Signed; 3], inner: Option<(Extent, bool)>, top: i64) -> Option<Signed> {
         let cut = terms.map(|(x, neg)| {
             let x = self.below(x, top);
@@ -159,7 +160,7 @@ impl Draft {
         let negative = cut.iter().all(|t| t.1);
         let minus = |t: Signed| t.1 && !negative;
         let first = x.0.extent().plus(y.0.extent(), minus(x) != minus(y), top);
-        // Bits that repeat a sign belong to the type; bits that are zero do not.
+        // The extent includes repeated sign bits up to the type's width, but no constant zero bits.
         let (first, first_minus) = match inner {
             Some((inner, neg)) if first.signed || first.top >= inner.top => (inner.below(top), neg),
             _ => (first, minus(x) && minus(y)),
@@ -168,7 +169,7 @@ impl Draft {
             return None;
         }
         let whole = first.plus(z.0.extent(), first_minus != minus(z), top);
-        // What the lowest that is added has below the others passes through.
+        // Bits of the lowest added term below the other terms pass through.
         let lowest = (0..3).filter(|&i| !minus(cut[i])).min_by_key(|&i| cut[i].0.at)?;
         let (a, b, c) = (cut[lowest], cut[(lowest + 1) % 3], cut[(lowest + 2) % 3]);
         let start = b.0.at.min(c.0.at);

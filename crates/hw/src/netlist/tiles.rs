@@ -1,14 +1,15 @@
-//! Multiplication in the DSPs of a device: a product of factors that are wider than those of a DSP is a sum of products
-//! that each fill one.
+//! Multiplication in the DSPs of a device: a product of factors that are too wide for a DSP is a sum of partial
+//! products that each fit one DSP.
 //!
-//! A block multiplies two's complement, so the lower parts of a factor, which are unsigned, have one bit less (AMD
-//! UG579, "Wide multiply"). Each partial product is a cell of its own: a register that follows it is the block's own.
+//! A DSP multiplies two's complement numbers, so the lower parts of a factor, which are unsigned, have one bit less
+//! (AMD UG579, "Wide multiply"). Each partial product is a separate cell, so a DSP can absorb a register after the
+//! product.
 
 use super::arith::Fixed;
 use super::builder::Draft;
 use super::options::Fabric;
 
-/// Bits of a factor's parts, lowest first, for a block whose factor has `block` bits.
+/// Returns the widths of a factor's parts, lowest first, for a DSP whose factor has `block` bits.
 fn parts(width: u32, signed: bool, block: u32) -> Vec<u32> {
     let last = if signed { block } else { block - 1 };
     let (mut left, mut parts) = (width, Vec::new());
@@ -21,8 +22,9 @@ fn parts(width: u32, signed: bool, block: u32) -> Vec<u32> {
 }
 
 impl Draft {
-    /// `a * b * 2^at`, right at all positions below `top`, where that takes several blocks of factors of `block` bits,
-    /// the longer first; `None` if one is enough. Both factors are at 0.
+    /// Returns `a * b * 2^at`, correct at all positions below `top`, as a sum of partial products. `block` is the
+    /// widths of a DSP's factors, the longer first. Returns `None` if one DSP is enough. Both factors must have
+    /// position 0.
     pub(super) fn tiles(&mut self, a: Fixed, b: Fixed, at: i64, top: i64, block: (u32, u32)) -> Option<Fixed> {
         let split = |longer: Fixed, shorter: Fixed| {
             let of = |x: Fixed, bits| parts(x.bits.width, x.signed, bits);
@@ -51,7 +53,7 @@ impl Draft {
         Some(total)
     }
 
-    /// Some bits of a number; signed if they are its highest and it is.
+    /// Returns bits of a number; signed if the number is signed and the bits include its highest bit.
     fn part(&mut self, x: Fixed, low: u32, width: u32) -> Fixed {
         let bits = self.pool.slice(x.bits, low, width);
         Fixed { bits, at: x.at + i64::from(low), signed: x.signed && low + width == x.bits.width }

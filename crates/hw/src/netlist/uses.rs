@@ -1,8 +1,9 @@
-//! Which bits the hardware of a program can be asked to hold, seen on its draft: what the scheduler minimises.
+//! Bits of a program that pipeline registers may store, with their readers, derived from the draft. The scheduler
+//! minimises these register bits.
 //!
-//! A draft's nets and the demand for their bits are the same whatever the schedule; only registers differ. So the
-//! readers of every bit can be told before there is a schedule, and register bits counted on [`Uses`] are those of
-//! the netlist, bit for bit.
+//! The nets of a draft and the demand for their bits do not depend on the schedule; only registers do. Therefore the
+//! readers of every bit are known before scheduling, and the number of register bits counted on [`Uses`] equals that of
+//! the netlist exactly.
 
 use super::builder::{Draft, Owner};
 use super::cell::{Cell, NetId, Piece, Wiring};
@@ -13,17 +14,18 @@ use super::wiring::part;
 use alir_core::ir::{Model, ValueId};
 use alir_opt::schedule::{Edge, Reader, Root, Schedule, Uses, UsesBuilder};
 
-/// The bits of a program that can be held, and who reads them, if multiplications are left to the synthesiser.
+/// Returns the bits of a program that registers may store, and their readers, for the default fabric.
 pub fn uses(model: &Model) -> Uses {
     uses_with(model, Fabric::default())
 }
 
-/// The bits of a program that can be held, and who reads them.
+/// Returns the bits of a program that registers may store, and their readers.
 pub fn uses_with(model: &Model, fabric: Fabric) -> Uses {
     uses_with_blocks(model, fabric, None)
 }
 
-/// Returns the bits of a program that can be held, their readers, and where DSPs for multiplications can hold them.
+/// Returns the bits of a program that registers may store, their readers, and the positions of internal DSP registers
+/// that can store them.
 pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegisters>) -> Uses {
     let fabric = fabric.by_operation();
     let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), fabric);
@@ -41,7 +43,7 @@ pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegis
 /// Weight of a register bit in the fabric, relative to one that a DSP can absorb.
 const WEIGHT: u32 = 4;
 
-/// The bits that can be held, outside of the blocks that have these edges.
+/// Returns the bits that registers outside of DSPs may store; `edges` are the boundaries of the DSPs.
 fn account(draft: &Draft, demand: &Demand, outputs: &[Wiring], mut edges: Edges) -> Uses {
     let mut walk = Walk { draft, demand, uses: UsesBuilder::default(), owner: None, edges: &mut edges };
     for (index, net) in draft.nets.iter().enumerate() {
@@ -62,17 +64,18 @@ fn account(draft: &Draft, demand: &Demand, outputs: &[Wiring], mut edges: Edges)
     })
 }
 
-/// Places where products leave DSPs and factors enter them.
+/// Boundaries of DSPs: positions at which factors enter and products leave them.
 #[derive(Default)]
 struct Edges {
     blocks: Option<BlockRegisters>,
     all: Vec<Edge>,
-    /// That of each net which is a product that can leave its block later.
+    /// For each net, the index of its edge if it is a product that the DSP can register; otherwise `None`.
     products: Vec<Option<u32>>,
 }
 
 impl Edges {
-    /// Returns the edges of products: of every net that one DSP computes and that no other net of its operation reads.
+    /// Returns the edges of products: one for every net that one DSP computes and that no other net of its operation
+    /// reads.
     fn new(draft: &Draft, demand: &Demand, blocks: BlockRegisters) -> Edges {
         let mut edges = Edges { blocks: Some(blocks), all: Vec::new(), products: vec![None; draft.nets.len()] };
         let mut within = vec![false; draft.nets.len()];
@@ -98,7 +101,7 @@ impl Edges {
         edges
     }
 
-    /// The operation of a net that blocks make, and whether one does.
+    /// Returns the operation of a net that DSPs compute, and `true` if one DSP suffices; `None` for other nets.
     fn multiplication(&self, draft: &Draft, demand: &Demand, id: NetId) -> Option<(ValueId, bool)> {
         let blocks = self.blocks?;
         let net = draft.nets[id.index()];
@@ -112,8 +115,9 @@ impl Edges {
         }
     }
 
-    /// Returns the reader of a factor of a net that DSPs compute; `None` where it is the multiplication itself, in its
-    /// stage: where its operation computes bits of the factor, or where a product is one of several that do.
+    /// Returns the edge that reads a factor of a net that DSPs compute. Returns `None` if the multiplication itself
+    /// reads the factor in its stage: if its own operation computes bits of the factor, or if several nets, one of them
+    /// a product with an edge, provide the factor.
     fn factor(&mut self, draft: &Draft, demand: &Demand, id: NetId, factor: Wiring) -> Option<Reader> {
         let (op, _) = self.multiplication(draft, demand, id)?;
         let before = self.blocks.map_or(0, |blocks| blocks.before);
@@ -132,7 +136,7 @@ impl Edges {
     }
 }
 
-/// Calls `f` with every net that is no alias and makes bits of a wiring.
+/// Calls `f` with every net that is not an alias and drives bits of a wiring.
 fn for_each_net(draft: &Draft, wiring: Wiring, mut f: impl FnMut(NetId)) {
     let mut bits = |piece| {
         if let Piece::Bits { net, .. } | Piece::Repeat { net, .. } = piece {
@@ -141,7 +145,7 @@ fn for_each_net(draft: &Draft, wiring: Wiring, mut f: impl FnMut(NetId)) {
     };
     for &piece in draft.pool.pieces(wiring) {
         match piece.net().map(|net| (net, draft.nets[net.index()].cell)) {
-            // An alias is made of nets that are no aliases.
+            // An alias refers only to nets that are not aliases.
             Some((_, Cell::Alias { x })) => {
                 let (lo, width) = match piece {
                     Piece::Bits { lo, width, .. } => (lo, width),
@@ -155,11 +159,11 @@ fn for_each_net(draft: &Draft, wiring: Wiring, mut f: impl FnMut(NetId)) {
     }
 }
 
-/// Returns the origin of a net that is no alias, without the registers of DSPs.
+/// Returns the origin of a net that is not an alias, without the registers of DSPs.
 fn root(draft: &Draft, id: NetId) -> Root {
     let net = &draft.nets[id.index()];
     match (net.cell, net.owner) {
-        // An operation that is the whole of an input gives the input's net its name, but the port makes the bits.
+        // An operation that reads a whole input owns the input's net, but the port drives the bits.
         (Cell::Input { port, lo: _ }, _) => Root::Input(port.0),
         (_, Owner::Input(i)) => Root::Input(i),
         (_, Owner::Op(v)) => Root::Op(ValueId(v)),
@@ -172,7 +176,7 @@ struct Walk<'a> {
     draft: &'a Draft,
     demand: &'a Demand,
     uses: UsesBuilder,
-    /// Origin of the net whose operands are being read: a read of its own bits crosses no boundary.
+    /// Origin of the net whose operands are being read. A read of bits with an equal origin crosses no stage boundary.
     owner: Option<Root>,
     edges: &'a mut Edges,
 }
@@ -188,7 +192,7 @@ impl Walk<'_> {
         };
         self.owner = Some(made);
         let mask = Select::Of(id);
-        // Carries need every bit below the highest one that is demanded.
+        // Carries need every bit below the highest demanded bit.
         let low = Select::Low(self.demand.top(id, net.width));
         match net.cell {
             Cell::Input { .. } | Cell::Alias { .. } => {}
@@ -245,7 +249,7 @@ impl Walk<'_> {
         };
         let draft = self.draft;
         match draft.nets[net.index()].cell {
-            // An alias is made of nets that are no aliases.
+            // An alias refers only to nets that are not aliases.
             Cell::Alias { x } => for_each_part(draft, x, lo, width, |piece| match piece {
                 Piece::Bits { net, lo, width } => self.bits(net, lo, width, reader),
                 Piece::Repeat { net, bit, .. } => self.bits(net, bit, 1, reader),

@@ -1,11 +1,11 @@
-//! The pool that wiring lives in, and the one way to write into it.
+//! Pool of wiring pieces, with the only functions that write wiring.
 //!
-//! Wiring is normalised while it is written: neighbouring slices merge, repeats of one bit merge, equal constants
-//! merge. The form is the greedy one, read from the low end (a bit joins the slice before it if it continues it, else
-//! the repeat before it if it repeats it), so that equal wiring has equal pieces however it was composed.
+//! The pool normalises wiring while it is written: neighbouring slices, repeats of one bit, and equal constants merge.
+//! The form is greedy from the low end: a bit joins the preceding slice if it continues the slice, otherwise the
+//! preceding repeat if it repeats the bit. Equal wiring therefore has equal pieces, regardless of how it was composed.
 //!
-//! Wiring is written at the end of the pool, one at a time, without allocating:
-//! [`Pool::open`], any number of [`Pool::push`], [`Pool::close`].
+//! Wiring is written at the end of the pool, one wiring at a time, without allocations: [`Pool::open`], any number of
+//! [`Pool::push`], [`Pool::close`].
 
 use super::cell::{NetId, Piece, Wiring};
 use num_bigint::BigInt;
@@ -16,14 +16,14 @@ pub(super) struct Pool {
     pieces: Vec<Piece>,
     /// First piece of the wiring being written.
     start: usize,
-    /// Its bits so far.
+    /// Width of the wiring being written, in bits.
     width: u32,
 }
 
 /// Wiring without bits.
 pub(super) const EMPTY: Wiring = Wiring { start: 0, len: 0, width: 0 };
 
-/// The part of a piece that starts `skip` bits above its low end and has `width` bits.
+/// Returns the part of a piece that starts `skip` bits above its low end and has `width` bits.
 pub(super) fn part(piece: Piece, skip: u32, width: u32) -> Piece {
     debug_assert!(width >= 1 && skip + width <= piece.width());
     match piece {
@@ -33,7 +33,7 @@ pub(super) fn part(piece: Piece, skip: u32, width: u32) -> Piece {
     }
 }
 
-/// One bit of a net, `count` times.
+/// Returns one bit of a net repeated `count` times.
 pub(super) fn bit_times(net: NetId, bit: u32, count: u32) -> Piece {
     if count == 1 { Piece::Bits { net, lo: bit, width: 1 } } else { Piece::Repeat { net, bit, count } }
 }
@@ -44,29 +44,29 @@ impl Pool {
         Pool { pieces: Vec::with_capacity(pieces), ..Pool::default() }
     }
 
-    /// A pool of the pieces of a finished netlist, to which more may be added.
+    /// Returns a pool with the pieces of a finished netlist, to which more can be added.
     pub(super) fn from_pieces(pieces: Vec<Piece>) -> Pool {
         let start = pieces.len();
         Pool { pieces, start, width: 0 }
     }
 
-    /// Number of pieces.
+    /// Returns the number of pieces.
     pub(super) fn len(&self) -> usize {
         self.pieces.len()
     }
 
-    /// The pieces of some wiring.
+    /// Returns the pieces of some wiring.
     pub(super) fn pieces(&self, wiring: Wiring) -> &[Piece] {
         &self.pieces[wiring.start as usize..(wiring.start + wiring.len) as usize]
     }
 
-    /// One piece of some wiring.
+    /// Returns one piece of some wiring.
     pub(super) fn piece(&self, wiring: Wiring, index: u32) -> Piece {
         debug_assert!(index < wiring.len);
         self.pieces[(wiring.start + index) as usize]
     }
 
-    /// The pieces, for good.
+    /// Converts the pool to its pieces.
     pub(super) fn into_pieces(self) -> Vec<Piece> {
         self.pieces
     }
@@ -77,15 +77,15 @@ impl Pool {
         self.width = 0;
     }
 
-    /// Bits written since [`Pool::open`].
+    /// Returns the number of bits written since [`Pool::open`].
     pub(super) fn written(&self) -> u32 {
         self.width
     }
 
-    /// Ends the wiring that is being written.
+    /// Ends the wiring that is being written, and returns it.
     ///
     /// # Panics
-    /// If the pool has outgrown its 32-bit indices (four thousand million pieces).
+    /// If the number of pieces exceeds the 32-bit indices.
     pub(super) fn close(&mut self) -> Wiring {
         let start = u32::try_from(self.start).expect("fewer than 2^32 pieces of wiring");
         let len = u32::try_from(self.pieces.len() - self.start).expect("fewer than 2^32 pieces of wiring");
@@ -143,7 +143,7 @@ impl Pool {
         }
     }
 
-    /// Appends what is left of a piece whose first `skip` bits have been merged and counted.
+    /// Appends the rest of a piece whose first `skip` bits have been merged and counted.
     fn push_rest(&mut self, piece: Piece, skip: u32) {
         let rest = piece.width() - skip;
         if rest > 0 {
@@ -192,7 +192,7 @@ impl Pool {
         }
     }
 
-    /// Bits `lo .. lo + width` of other wiring, as wiring of its own.
+    /// Returns bits `lo .. lo + width` of other wiring as new wiring.
     pub(super) fn slice(&mut self, wiring: Wiring, lo: u32, width: u32) -> Wiring {
         if lo == 0 && width == wiring.width {
             return wiring;
@@ -202,7 +202,7 @@ impl Pool {
         self.close()
     }
 
-    /// One bit of other wiring.
+    /// Returns one bit of other wiring.
     pub(super) fn bit(&self, wiring: Wiring, bit: u32) -> Piece {
         let mut skip = bit;
         for &piece in self.pieces(wiring) {
@@ -229,7 +229,7 @@ impl Pool {
         }
     }
 
-    /// The value of constant wiring.
+    /// Returns the value of constant wiring.
     ///
     /// # Panics
     /// If a bit is not constant.
@@ -261,7 +261,7 @@ mod tests {
         pool.close()
     }
 
-    /// Each bit by itself: net and bit, or a constant.
+    /// Returns each bit separately: net and bit, or a constant.
     fn bits(pieces: &[Piece]) -> Vec<Result<(u32, u32), bool>> {
         pieces
             .iter()

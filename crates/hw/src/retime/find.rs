@@ -1,9 +1,9 @@
-//! Which blocks and registers of a machine are pipelines.
+//! Finds the pipelines in a stateful design: which blocks and registers they contain.
 //!
-//! Blocks and registers get *labels* such that a register's label is one above that of what it loads, and that of what
-//! reads it is its own: how many clocks after a value entered what is computed from it is there. Registers for which no
-//! such labels exist, because they are part of a loop or because two paths of different length meet, are not moved.
-//! Where something enters or leaves a pipeline half way, it is cut there: the registers of that place stay.
+//! Blocks and registers get *labels*, which count cycles: the label of a register is one above the label of the signals
+//! that it loads, and equal to the label of the blocks that read it. A register without consistent labels is not moved;
+//! this happens in loops and where paths with different numbers of registers meet. A pipeline is partitioned wherever a
+//! signal enters or leaves it; the registers at this boundary are not moved.
 
 use alir_core::ir::machine::{Access, BlockId, Machine, Settle, SignalId, SignalKind};
 use std::collections::BTreeSet;
@@ -13,27 +13,27 @@ use std::collections::BTreeSet;
 pub(super) struct RegisterControls {
     pub(super) reset_if: Option<Access>,
     pub(super) enable_if: Option<Access>,
-    /// `true` if the registers have first values.
+    /// `true` if the registers have power-on values.
     pub(super) starts: bool,
 }
 
-/// A pipeline whose sources all enter its first stage and whose results all leave its last.
+/// A pipeline whose sources all enter the first stage and whose results all leave the last stage.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
-    /// Number of stages, at least 2; registers between them only.
+    /// Number of stages, at least 2, with registers only between them.
     pub(super) stages: u32,
-    /// Its blocks with their stages from 1, in an order in which they can be computed.
+    /// Blocks with their stages, numbered from 1, in an order in which they can be computed.
     pub(super) blocks: Vec<(BlockId, u32)>,
-    /// The pipeline's registers, each with its boundary: `n` is after stage `n`.
+    /// Registers of the pipeline, each with its boundary: boundary `n` is after stage `n`.
     pub(super) registers: Vec<(SignalId, u32)>,
-    /// Block outputs and registers that somebody outside reads.
+    /// Block outputs and registers that are read outside the pipeline.
     pub(super) sinks: Vec<SignalId>,
     /// Reset and enable of the registers.
     pub(super) controls: RegisterControls,
 }
 
-/// Returns the index of the connection that drives each element of each signal, where it is one connection without an
-/// index.
+/// Returns for each element of each signal the index of the connection that drives it; `None` if no connection without
+/// a dynamic index does.
 pub(super) fn drivers(machine: &Machine) -> Vec<Vec<Option<usize>>> {
     let mut by: Vec<Vec<Option<usize>>> = machine.signals().iter().map(|s| vec![None; s.elements.len()]).collect();
     for (c, connection) in machine.connections().iter().enumerate().filter(|(_, c)| c.dst.dynamic.is_none()) {
@@ -42,7 +42,7 @@ pub(super) fn drivers(machine: &Machine) -> Vec<Vec<Option<usize>>> {
     by
 }
 
-/// Returns `true` if a connection only carries elements, whether at a clock edge or not.
+/// Returns `true` if a connection only copies elements; the copy may be combinational or at a clock edge.
 pub(super) fn is_plain(machine: &Machine, c: usize) -> bool {
     let connection = &machine.connections()[c];
     connection.enable_if.is_none()
@@ -51,7 +51,7 @@ pub(super) fn is_plain(machine: &Machine, c: usize) -> bool {
         && connection.dst.dynamic.is_none()
 }
 
-/// All pipelines with at least two stages and a block.
+/// Returns all pipelines with at least two stages and at least one block.
 pub(super) fn segments(machine: &Machine) -> Vec<Segment> {
     let mut finder = Finder::new(machine);
     finder.blocks();
@@ -63,14 +63,14 @@ pub(super) fn segments(machine: &Machine) -> Vec<Segment> {
 
 struct Finder<'a> {
     machine: &'a Machine,
-    /// `true` for each signal that is read as a condition or an index, by index, by a wire or a port, or is a port: it
-    /// has to stay.
+    /// `true` for each signal that must be preserved: ports, and signals that are read as a condition, as an index, by
+    /// index, by a wire or by a port.
     visible: Vec<bool>,
-    /// Connections that read a signal as their plain source.
+    /// Connections that copy each signal into a register or a block input.
     readers: Vec<Vec<usize>>,
-    /// Connections that drive a signal.
+    /// Connections that drive each signal.
     loads: Vec<Vec<usize>>,
-    /// Node of each signal that takes part: those of a block share one.
+    /// Node of each signal that may be in a pipeline; input and output of a block share a node.
     node: Vec<Option<usize>>,
     labels: Labels,
     /// Registers that may move.
@@ -120,7 +120,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Gives blocks their nodes; blocks that feed one another share a label.
+    /// Creates the nodes of blocks. Blocks that are connected without a register have the same label.
     fn blocks(&mut self) {
         let machine = self.machine;
         for block in machine.blocks() {
@@ -141,7 +141,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Takes a register in, if it may move and labels for it exist.
+    /// Creates the node of a register if the register may move and consistent labels exist.
     fn register(&mut self, id: SignalId) {
         let machine = self.machine;
         let signal = machine.signal(id);
@@ -161,7 +161,7 @@ impl<'a> Finder<'a> {
         }
         let starts = signal.reset_to.is_some();
         let controls = RegisterControls { reset_if: signal.reset_if.clone(), enable_if, starts };
-        // Neighbours, with what their labels are above this one's.
+        // Neighbours of the register, each with the difference of its label to that of the register.
         let taking_part = |signal: SignalId, finder: &Self| {
             let is_register = machine.signal(signal).kind == SignalKind::Register;
             finder.node[signal.index()].filter(|_| !is_register || finder.movable[signal.index()])
@@ -182,7 +182,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Returns `true` if a connection stays inside the pipelines.
+    /// Returns `true` if both ends of a connection are in pipelines.
     fn is_inside(&self, c: usize) -> bool {
         let connection = &self.machine.connections()[c];
         let (from, to) = (connection.src.signal, connection.dst.signal);
@@ -197,7 +197,7 @@ impl<'a> Finder<'a> {
         takes_part(from) && takes_part(to) && carried
     }
 
-    /// Registers that may move, as far as labels tell.
+    /// Returns the registers that may move according to their labels.
     fn movable(&self) -> Vec<SignalId> {
         self.machine.signal_ids().filter(|id| self.movable[id.index()]).collect()
     }
@@ -209,7 +209,7 @@ impl<'a> Finder<'a> {
 
     fn segments(mut self) -> Vec<Segment> {
         let machine = self.machine;
-        // Places in front of which registers stay, by component.
+        // Boundaries whose registers are not moved: component, and label of these registers.
         let mut cuts: BTreeSet<(usize, i64)> = BTreeSet::new();
         let mut sinks: Vec<(usize, i64, SignalId)> = Vec::new();
         let mut sources: Vec<(usize, i64)> = Vec::new();
@@ -230,7 +230,8 @@ impl<'a> Finder<'a> {
                 cuts.insert((component, label + 1));
             }
         }
-        // A cut makes the registers at it sources and sinks themselves, which asks for no further cut.
+        // Registers at such a boundary become sources of one pipeline and sinks of another, which requires no further
+        // boundary.
         for id in self.movable() {
             let Some(place) = self.label(id).filter(|place| cuts.contains(place)) else { continue };
             let (component, label) = place;
@@ -248,7 +249,7 @@ impl<'a> Finder<'a> {
         ends.into_iter().filter_map(|end| self.segment(end, &cuts, &sources, &sinks)).collect()
     }
 
-    /// The pipeline that ends at a place.
+    /// Returns the pipeline that ends at label `last` of a component, or `None` if there is none with two stages.
     fn segment(
         &mut self,
         (component, last): (usize, i64),
@@ -286,12 +287,12 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Labels of nodes up to a constant for each component: a union-find forest with distances.
+/// Labels of nodes, up to a constant for each component: a union-find forest with label differences.
 #[derive(Default)]
 struct Labels {
-    /// Parent, and how much the label is above the parent's.
+    /// Parent of each node, and the label of the node minus that of the parent.
     parent: Vec<(usize, i64)>,
-    /// For each root what the registers of its component have in common.
+    /// Controls of the registers in the component of each root, or `None` if it has no registers.
     controls: Vec<Option<RegisterControls>>,
 }
 
@@ -303,14 +304,14 @@ impl Labels {
         node
     }
 
-    /// A node's component, and its label there.
+    /// Returns the root of a node's component, and the label of the node relative to the root.
     fn find(&mut self, node: usize) -> (usize, i64) {
         let (mut root, mut label) = (node, 0);
         while self.parent[root].0 != root {
             label += self.parent[root].1;
             root = self.parent[root].0;
         }
-        // Shorter ways for the next time.
+        // Path compression.
         let (mut at, mut left) = (node, label);
         while self.parent[at].0 != root && at != root {
             let (next, above) = self.parent[at];
@@ -329,7 +330,8 @@ impl Labels {
         self.controls[root] = Some(controls);
     }
 
-    /// Returns `true` if a new node with these controls may be placed at these distances below its neighbours.
+    /// Returns `true` if a node with these controls may be added. `neighbours` are other nodes, each with the
+    /// difference of its label to that of the new node.
     fn allow(&mut self, neighbours: &[(usize, i64)], controls: &RegisterControls) -> bool {
         let mut own: std::collections::BTreeMap<usize, i64> = std::collections::BTreeMap::new();
         neighbours.iter().all(|&(other, above)| {
@@ -339,7 +341,8 @@ impl Labels {
         })
     }
 
-    /// Puts `b` so far above `a`. Nothing happens if their labels are tied already.
+    /// Merges the components of `a` and `b`, so that the label of `b` is `above` more than that of `a`. Has no effect
+    /// if both are in one component already.
     fn tie(&mut self, a: usize, b: usize, above: i64) {
         let ((root_a, label_a), (root_b, label_b)) = (self.find(a), self.find(b));
         if root_a != root_b {

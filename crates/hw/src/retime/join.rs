@@ -1,4 +1,4 @@
-//! A pipeline's blocks as one program.
+//! Merges the blocks of a pipeline into one model.
 
 use super::find::{Segment, drivers, is_plain};
 use alir_core::ir::machine::{BlockId, Connection, Machine, SignalId, SignalKind};
@@ -9,31 +9,32 @@ use alir_opt::schedule::{Goal, Schedule, check, default_delay};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// Where an input of the program comes from.
+/// Source of an input of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Source {
-    /// An element of a signal that stays.
+    /// Element of a signal outside the pipeline.
     Element(SignalId, usize),
-    /// An element of what a connection with a condition or an index carries to a block, counted from its first.
+    /// Element that a connection (the first index) drives into a block under a condition or with an index, counted from
+    /// the first element of the connection.
     Carried(usize, usize),
 }
 
-/// The program of a pipeline.
+/// Model of a pipeline.
 #[derive(Clone, Debug)]
 pub(super) struct Joined {
     pub(super) program: Model,
-    /// Each input's source, and its type.
+    /// Source and type of each input.
     pub(super) sources: Vec<(Source, Kif)>,
-    /// Block of the pipeline and operation there that each operation stems from.
+    /// Index of the block in the pipeline, and of the operation in the block, from which each operation originates.
     pub(super) origins: Vec<(u32, u32)>,
-    /// The longest stage as the file cuts it.
+    /// Critical stage delay with the registers of the source file.
     pub(super) longest: f64,
-    /// If registers have first values: codes of the inputs that, applied for ever, give just these.
+    /// Constant raw input values for which the registers keep their power-on values; `None` if the registers have none.
     pub(super) history: Option<Vec<BigInt>>,
 }
 
-/// Returns the program of a pipeline: its outputs are the elements of its sinks in order. `None` if first values of the
-/// registers prevent that.
+/// Returns the model of a pipeline. Its outputs are the elements of the pipeline's sinks, in order. Returns `None` if
+/// no constant input results in the power-on values of the registers.
 pub(super) fn join(machine: &Machine, segment: &Segment) -> Option<Joined> {
     let timed = segment.blocks.iter().all(|&(b, _)| machine.blocks()[b.index()].model.has_delays());
     let mut joiner = Joiner {
@@ -57,7 +58,7 @@ pub(super) fn join(machine: &Machine, segment: &Segment) -> Option<Joined> {
         while let Some(&&(register, _)) = registers.peek().filter(|&&&(_, boundary)| boundary + 1 == stage) {
             registers.next();
             for k in 0..machine.signal(register).elements.len() {
-                // What it loads is computed in the stage before.
+                // The value that the register loads is computed in the stage before.
                 let value = joiner.driven(register, k, stage - 1);
                 joiner.values.insert((register, k), value);
                 held.push((register, k, value));
@@ -101,7 +102,8 @@ pub(super) fn join(machine: &Machine, segment: &Segment) -> Option<Joined> {
     Some(Joined { program, sources, origins, longest, history })
 }
 
-/// Inputs that, applied for ever, make the registers what they start as: all zero, or what registers in front start as.
+/// Returns constant input values for which the registers keep their power-on values: all zeros, or the power-on values
+/// of the source registers. Returns `None` if neither has this property.
 fn history(
     machine: &Machine,
     program: &Model,
@@ -122,7 +124,7 @@ fn history(
     })
 }
 
-/// All values of a program for these inputs, as hardware computes them.
+/// Returns all values of a model for these inputs, as the hardware computes them.
 pub(super) fn values(program: &Model, inputs: &[BigInt]) -> Vec<BigInt> {
     let mut values = vec![BigInt::ZERO; program.nodes().len()];
     let seen = golden_steps(program, inputs, LookupMiss::Zero, |step| {
@@ -141,19 +143,19 @@ struct Joiner<'a> {
     stage: Vec<u32>,
     latency: Vec<f64>,
     tables: Vec<alir_core::ir::Table>,
-    /// Elements of signals inside the pipeline, in their types.
+    /// Value of each element of a signal inside the pipeline, in the type of the element.
     values: FxHashMap<(SignalId, usize), ValueId>,
     sources: FxHashMap<Source, ValueId>,
     order: Vec<(Source, Kif)>,
     origins: Vec<(u32, u32)>,
-    /// Where the next operation stems from.
+    /// Block and operation from which the next appended operation originates.
     origin: (u32, u32),
-    /// `true` if the latencies of all blocks are meaningful.
+    /// `true` if the latencies of all blocks are valid.
     timed: bool,
 }
 
 impl Joiner<'_> {
-    /// Appends an operation that takes so long after its operands.
+    /// Appends an operation with this delay after its latest operand.
     fn push(&mut self, op: Op, interval: Interval, delay: f64, cost: f64, stage: u32) -> ValueId {
         let mut start: f64 = 0.0;
         op.for_each_operand(|v| start = start.max(self.latency[v.index()]));
@@ -170,7 +172,7 @@ impl Joiner<'_> {
         self.parts[v.index()].interval.kif()
     }
 
-    /// A value times `2^shift` in another type, which wraps it.
+    /// Returns a value times `2^shift`, wrapped into the type of `interval`.
     fn converted(&mut self, x: ValueId, shift: i32, interval: Interval, stage: u32) -> ValueId {
         if shift == 0 && self.kif(x) == interval.kif() {
             return x;
@@ -214,7 +216,7 @@ impl Joiner<'_> {
         let machine = self.machine;
         let block = &machine.blocks()[id.index()];
         let (model, input, output) = (&block.model, block.input, block.output);
-        // Wires in front of the block go by the name of the operation that reads them.
+        // Wires before the block have the origin of the operation that reads them.
         let mut reads = vec![0; model.n_inputs()];
         for node in model.nodes() {
             if let Op::Input { input } = node.op {
@@ -263,7 +265,7 @@ impl Joiner<'_> {
             let value = match out.source.map(|v| map[v.index()]) {
                 None => self.push(Op::Const { value: Code::ZERO }, to.clone(), 0.0, 0.0, stage),
                 Some(x) if out.neg => {
-                    // In the output's codes, which a shift does not touch.
+                    // Interval in raw integer values of the output, which a shift does not change.
                     let codes = shown.scaled(out.shift.saturating_neg());
                     let x = self.push(Op::Neg { x }, codes, 0.0, 0.0, stage);
                     self.converted(x, out.shift, shown, stage)

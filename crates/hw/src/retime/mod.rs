@@ -1,19 +1,18 @@
-//! Moving the registers of a state machine's pipelines: where its schedule leaves slack, that is used.
+//! Retiming: moves the pipeline registers of a stateful design within the slack of its schedule.
 //!
-//! A machine may hold whole pipelines: blocks with nothing but registers between them. Which operation is located
-//! before such a register and which after it cannot be observed from outside, so that all of it may be placed again, at
-//! the same
-//! number of places: with fewer register bits, or with a shorter longest stage (C. E. Leiserson, J. B. Saxe, "Retiming
-//! synchronous circuitry", Algorithmica 6, 1991, for the feed-forward case, in which the scheduler of
-//! [`alir_opt::schedule`] finds the optimum).
+//! A stateful design may contain whole pipelines: blocks with only registers between them. An observer of the design's
+//! outputs cannot distinguish whether an operation is before or after such a register. So the operations may be
+//! scheduled again for the same number of stages: with fewer register bits, or with a smaller critical stage delay (C.
+//! E. Leiserson, J. B. Saxe, "Retiming synchronous circuitry", Algorithmica 6, 1991, for the feed-forward case, in
+//! which the scheduler of [`alir_opt::schedule`] finds the optimum).
 //!
-//! [`find`] finds these pipelines, [`join`] makes one program of the blocks of each, and [`stages`] cuts the scheduled
-//! program into blocks and a register for each stage. The result is a machine again, the same from outside in every
-//! cycle in which the one that was given is defined.
+//! [`find`] finds these pipelines. [`join`] merges the blocks of each pipeline into one model. [`stages`] partitions
+//! the scheduled model into blocks and registers for each stage. The result is again a stateful design; its outputs are
+//! equal to the original ones in every cycle in which the original outputs are defined.
 //!
-//! These registers stay where they are: registers that load an input port or drive an output port without any logic
-//! between, since the delays of the paths outside are unknown; registers with feedback; those with other readers than
-//! the pipeline; and all registers of a pipeline whose first values no history of its inputs explains.
+//! The following registers are not moved: registers that load an input port or drive an output port without logic in
+//! between, since the delays outside are unknown; registers with feedback; registers that are also read outside the
+//! pipeline; and all registers of a pipeline if no history of constant inputs results in their power-on values.
 
 mod find;
 mod join;
@@ -29,44 +28,45 @@ use join::Joined;
 use rebuild::Replacement;
 use serde::Serialize;
 
-/// Use of slack.
+/// Objective of retiming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slack {
-    /// The fewest register bits; no stage longer than the longest of its pipeline was.
+    /// The fewest register bits; no stage delay exceeds the critical stage delay that the pipeline had.
     Registers,
-    /// The smallest stage delay, then the fewest register bits, as long as the machine gets no more bits than it had.
+    /// The smallest stage delay, then the fewest register bits, provided that the design has no more register bits than
+    /// before.
     Delay,
 }
 
-/// A machine whose pipelines were cut again.
+/// A design whose pipelines were partitioned again.
 #[derive(Clone, Debug)]
 pub struct Retimed {
-    /// The machine.
+    /// The resulting design.
     pub machine: Machine,
-    /// Its pipelines.
+    /// Pipelines that can be retimed, including those that were not changed.
     pub pipelines: Vec<RetimedPipeline>,
 }
 
-/// A pipeline inside a machine.
+/// A pipeline inside a stateful design.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RetimedPipeline {
-    /// Names of its blocks, in the order of the stages.
+    /// Names of the blocks, in the order of the stages.
     pub blocks: Vec<String>,
     /// Names of the registers that may move, in the order of the stages.
     pub registers: Vec<String>,
-    /// Number of stages, including the ones before the first and after the last of these registers.
+    /// Number of stages, including those before the first and after the last of these registers.
     pub stages: u32,
-    /// The longest stage of the file, in the units of the blocks' latencies.
+    /// Critical stage delay in the source file, in the units of the blocks' latencies.
     pub delay_before: f64,
-    /// The longest stage as it is now.
+    /// Critical stage delay of the result, in the same units.
     pub delay: f64,
     /// `true` if registers moved.
     pub moved: bool,
 }
 
-/// Places the pipeline registers of a machine again. `optimise` is applied to the program that each is.
+/// Places the pipeline registers of a design again. `optimise` is applied to the model of each pipeline.
 ///
-/// The machine never has more register bits than before; a pipeline of which nothing would be gained stays as it is.
+/// The design never has more register bits than before. A pipeline without an improvement is not changed.
 pub fn retime(machine: &Machine, slack: Slack, optimise: &dyn Fn(&Model) -> Model) -> Retimed {
     let mut pipelines = Vec::new();
     let mut tasks = Vec::new();
@@ -108,7 +108,7 @@ pub fn retime(machine: &Machine, slack: Slack, optimise: &dyn Fn(&Model) -> Mode
     best
 }
 
-/// A pipeline in new stages, and the longest of these.
+/// Schedules a pipeline again. Returns the new stages and their critical stage delay.
 fn cut<'a>(
     segment: &'a Segment,
     joined: &'a Joined,
@@ -123,7 +123,7 @@ fn cut<'a>(
         let outcome = schedule(program, delay, &goal, &uses).ok()?;
         outcome.check(program, delay, &goal, &uses).is_ok().then_some(outcome)
     };
-    // A pass may make a path longer.
+    // An optimisation pass may lengthen a path, so that no schedule exists.
     let (program, outcome) = match scheduled(&optimised) {
         Some(outcome) => (optimised, outcome),
         None => (joined.program.clone(), scheduled(&joined.program)?),

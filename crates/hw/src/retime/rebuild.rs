@@ -1,4 +1,4 @@
-//! A machine with some of its pipelines replaced.
+//! Builds a stateful design in which some pipelines are replaced.
 
 use super::find::Segment;
 use super::join::{Joined, Source};
@@ -7,14 +7,14 @@ use alir_core::ir::machine::{Access, Connection, Machine, MachineBuilder, Signal
 use alir_core::num::Kif;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A pipeline, and what takes its place.
+/// A pipeline and its replacement.
 pub(super) struct Replacement<'a> {
     pub(super) segment: &'a Segment,
     pub(super) joined: &'a Joined,
     pub(super) stages: Stages,
 }
 
-/// The machine with these pipelines in their new form.
+/// Returns the design with these pipelines replaced, or `None` if the result is not a valid design.
 pub(super) fn rebuild(machine: &Machine, replacements: &[Replacement<'_>]) -> Option<Machine> {
     let mut gone_blocks = FxHashSet::default();
     let mut removed = FxHashSet::default();
@@ -35,7 +35,7 @@ pub(super) fn rebuild(machine: &Machine, replacements: &[Replacement<'_>]) -> Op
         carried: FxHashMap::default(),
         names: machine.signals().iter().map(|s| s.name.clone()).collect(),
     };
-    // Blocks and signals that stay.
+    // Copy the blocks and signals that are not replaced.
     let mut blocks = vec![None; machine.blocks().len()];
     for (number, block) in machine.blocks().iter().enumerate() {
         if !gone_blocks.contains(&alir_core::ir::machine::BlockId(number as u32)) {
@@ -71,7 +71,8 @@ pub(super) fn rebuild(machine: &Machine, replacements: &[Replacement<'_>]) -> Op
     };
     let carried: FxHashSet<usize> =
         replacements.iter().flat_map(|r| r.joined.sources.iter().filter_map(carried)).collect();
-    // Connections into what is gone are part of its replacement, unless they carry something under a condition.
+    // Connections into removed signals are part of the replacement, except those with a condition or an index, which
+    // drive a wire.
     for (c, connection) in machine.connections().iter().enumerate() {
         let to = connection.dst.signal;
         if removed.contains(&to) {
@@ -92,9 +93,9 @@ pub(super) fn rebuild(machine: &Machine, replacements: &[Replacement<'_>]) -> Op
 struct Work<'a> {
     machine: &'a Machine,
     builder: MachineBuilder,
-    /// New ids of signals that stay.
+    /// New id of each signal that is not removed.
     signals: Vec<Option<SignalId>>,
-    /// Wires that hold what connections with conditions or indices carry.
+    /// Wires driven by connections with conditions or indices, by the index of the connection.
     carried: FxHashMap<usize, SignalId>,
     names: FxHashSet<String>,
 }
@@ -112,7 +113,7 @@ impl Work<'_> {
         Some(Access { signal: self.signals[access.signal.index()]?, dynamic, ..access.clone() })
     }
 
-    /// A connection of the old machine to another place.
+    /// Adds a connection of the original design with another destination.
     fn connect(&mut self, connection: &Connection, dst: Access) -> Option<()> {
         let optional = |access: &Option<Access>| match access {
             Some(access) => self.access(access).map(Some),
@@ -136,7 +137,7 @@ impl Work<'_> {
         self.builder.signal(signal)
     }
 
-    /// A wire for what connection `c` carries to a block that is gone.
+    /// Adds a wire that connection `c` drives instead of the input of a removed block.
     fn carry(&mut self, c: usize) -> Option<()> {
         let connection = &self.machine.connections()[c];
         let dst = &connection.dst;
@@ -177,7 +178,8 @@ impl Work<'_> {
         Some(())
     }
 
-    /// A block, with `at` saying where each anchor is now; gives the signal of its outputs.
+    /// Adds a block for a part, and returns the signal of its outputs. `at` contains the current signal of each anchor,
+    /// and is extended by the outputs.
     fn part(&mut self, name: &str, part: &Part, at: &mut FxHashMap<Anchor, Access>) -> Option<SignalId> {
         let program = &part.program;
         let name = self.name(name.to_owned());
@@ -231,7 +233,7 @@ impl Work<'_> {
         Some(register)
     }
 
-    /// Connects what the last stage computes to the signals that show it.
+    /// Connects the outputs of the last stage to the sinks of the pipeline.
     fn sinks(&mut self, segment: &Segment, outputs: SignalId) -> Option<()> {
         let mut next = 0;
         for &sink in &segment.sinks {

@@ -1,8 +1,9 @@
-//! A scheduled program, cut into programs, one for each stage and each block of the file that contributes to it, so
-//! that every operation is found under the name of its block.
+//! Partition of a scheduled model into parts: one for each stage and each block of the source file that contributes to
+//! the stage. Each operation stays in a block that is named after its original block.
 //!
-//! What crosses a boundary is an *anchor*: an input or the result of an operation that computes something. Quantises
-//! without delay are wires, and are made again in every stage that reads them, so that no bit is held twice.
+//! A value that crosses a boundary is an *anchor*: an input, or the result of an operation other than a wire. Constants
+//! and quantisations without delay are wires. Every part that reads a wire contains a copy of it, so that no bit is
+//! stored twice.
 
 use super::join::values;
 use alir_core::ir::{Builder, Limits, Model, Node, Op, Output, TableId, ValueId};
@@ -11,27 +12,27 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Value that can cross a boundary.
+/// Value that can cross a stage boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Anchor {
-    /// An input of the program.
+    /// An input of the model.
     Input(u32),
     /// The result of an operation.
     Op(ValueId),
 }
 
-/// Contribution of one block of the file to a stage, or the outputs of the whole.
+/// Contribution of one block of the source file to a stage, or the output wiring of the whole pipeline.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// The stage.
+    /// Number of the stage.
     pub(super) stage: u32,
-    /// The block, counted among those of the pipeline; none for the wires to the outputs of the whole.
+    /// Index of the block among those of the pipeline; `None` for the output wiring of the whole pipeline.
     pub(super) block: Option<u32>,
-    /// Computation of the part.
+    /// Model that computes the part.
     pub(super) program: Model,
-    /// Sources of the inputs.
+    /// Source of each input.
     pub(super) inputs: Vec<Anchor>,
-    /// Values of the outputs; empty for the outputs of the whole pipeline.
+    /// Value of each output; empty for the output wiring of the whole pipeline.
     pub(super) outputs: Vec<Anchor>,
 }
 
@@ -40,19 +41,20 @@ pub(super) struct Part {
 pub(super) struct StageRegister {
     pub(super) anchor: Anchor,
     pub(super) kif: Kif,
-    /// First value, if known.
+    /// Power-on value, or `None` if the register has none.
     pub(super) first: Option<BigInt>,
 }
 
-/// All parts in an order in which they can be computed, and the registers after each stage but the last.
+/// All parts in an order in which they can be computed, and the registers after each stage except the last.
 #[derive(Clone, Debug)]
 pub(super) struct Stages {
     pub(super) parts: Vec<Part>,
     pub(super) held: Vec<Vec<StageRegister>>,
 }
 
-/// Cuts a program where its schedule says. `origins` tell the block and the operation there that each operation of the
-/// program stems from; `history` are inputs that give registers their first values.
+/// Partitions a model according to its schedule. `origins` contains the block and the operation within it from which
+/// each operation of the model originates. `history` contains the input values from which the power-on values of
+/// registers are computed.
 pub(super) fn split(
     program: &Model,
     stage: &[u32],
@@ -63,7 +65,7 @@ pub(super) fn split(
     let first = history.map(|inputs| (inputs, values(program, inputs)));
     let mut splitter = Splitter { program, origins, block: Vec::with_capacity(stage.len()) };
     for id in program.ids() {
-        // A pass may have given an operation of an earlier block operands from a later one.
+        // An optimisation pass may replace operands of an earlier block by values of a later one.
         let mut block = origins[program.node(id).origin as usize].0;
         program.node(id).op.for_each_operand(|v| block = block.max(splitter.block[v.index()]));
         splitter.block.push(block);
@@ -72,7 +74,7 @@ pub(super) fn split(
         Anchor::Input(_) => (0, 0),
         Anchor::Op(v) => (stage[v.index()], splitter.block[v.index()]),
     };
-    // The last place that reads each anchor: stage and block.
+    // Last stage and block that read each anchor.
     let outside = (stages, u32::MAX);
     let mut last: BTreeMap<Anchor, (u32, u32)> = BTreeMap::new();
     let mut reads = |v: ValueId, at: (u32, u32)| {
@@ -104,7 +106,7 @@ pub(super) fn split(
     for (&place, own) in &members {
         let is_read = |id: &&ValueId| last.get(&Anchor::Op(**id)).is_some_and(|&read| read > place);
         let outputs: Vec<ValueId> = own.iter().filter(is_read).copied().collect();
-        // Values without readers are not computed.
+        // Parts whose values are never read are omitted.
         if !outputs.is_empty() {
             parts.push(splitter.part(place, own, Some(&outputs))?);
         }
@@ -116,12 +118,12 @@ pub(super) fn split(
 struct Splitter<'a> {
     program: &'a Model,
     origins: &'a [(u32, u32)],
-    /// Block of each operation, not before those of its operands.
+    /// Block of each operation; not before the blocks of its operands.
     block: Vec<u32>,
 }
 
 impl Splitter<'_> {
-    /// Returns `true` if an operation is repeated wherever it is read.
+    /// Returns `true` if an operation is repeated in every part that reads it.
     fn is_wire(&self, id: ValueId) -> bool {
         match self.program.node(id).op {
             Op::Input { .. } | Op::Const { .. } => true,
@@ -130,7 +132,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Returns the value that a value is wired to; `None` for a constant.
+    /// Returns the anchor from which a value is wired, or `None` if the value is a constant.
     fn anchor(&self, mut id: ValueId) -> Option<Anchor> {
         loop {
             match self.program.node(id).op {
@@ -149,8 +151,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// The program of a part that is made of these operations and gives these values to others, or all outputs of the
-    /// whole.
+    /// Returns the part that computes the operations `own`. Its outputs are the given values, or all outputs of the
+    /// model if `outputs` is `None`. Returns `None` if the part is not a valid model.
     fn part(&self, (stage, block): (u32, u32), own: &[ValueId], outputs: Option<&[ValueId]>) -> Option<Part> {
         let program = self.program;
         let mut draft = Draft {
@@ -205,14 +207,14 @@ impl Splitter<'_> {
     }
 }
 
-/// A part's program under construction.
+/// Model of a part under construction.
 struct Draft<'a> {
     all: &'a Splitter<'a>,
     nodes: Vec<Node>,
-    /// Equivalent in this part of each value of the whole program.
+    /// Maps values of the whole model to values of the part.
     known: FxHashMap<ValueId, ValueId>,
     inputs: Vec<Anchor>,
-    /// Index of each input.
+    /// Index of each input of the part.
     numbers: FxHashMap<Anchor, u32>,
 }
 
@@ -229,7 +231,7 @@ impl Draft<'_> {
         })
     }
 
-    /// Returns the value of an output of the whole program, in the output's own type.
+    /// Returns the value of an output of the whole model, in the output's type.
     fn output(&mut self, j: usize) -> Option<ValueId> {
         let program = self.all.program;
         let out = program.outputs()[j];
@@ -238,7 +240,7 @@ impl Draft<'_> {
         let node = program.node(source).clone();
         let (kif, mut x) = (program.kif(source), self.value(source));
         if out.neg {
-            // In the output's codes, which a shift does not touch.
+            // Interval in raw integer values of the output, which a shift does not change.
             let interval = shown.scaled(out.shift.saturating_neg());
             x = self.push(Node { op: Op::Neg { x }, interval, ..node.clone() });
         }
@@ -248,9 +250,9 @@ impl Draft<'_> {
         Some(x)
     }
 
-    /// Returns the equivalent of a value in this part.
+    /// Returns the value of the part that is equal to value `v` of the whole model.
     fn value(&mut self, v: ValueId) -> ValueId {
-        // From the value down to what is known, and back up.
+        // Depth-first over operands that are not yet in the part.
         let mut way = vec![v];
         let program = self.all.program;
         while let Some(&at) = way.last() {
@@ -272,7 +274,7 @@ impl Draft<'_> {
                     let input = self.input(Anchor::Input(input));
                     self.push(Node { op: Op::Input { input }, ..node })
                 }
-                // Made elsewhere; what brings it has its type.
+                // Computed in another part; the input has the type of the value.
                 _ => {
                     let input = self.input(Anchor::Op(at));
                     let interval = Interval::full(program.kif(at));

@@ -1,13 +1,13 @@
-//! The parts of a program, and which of them are equal.
+//! Partition of a program into blocks, and classes of equal blocks.
 //!
-//! Operations belong to one block if a linear operation joins them (an operand that is a sum, read by anything), or if
-//! the one is the only reader of the other and has no other operand. Where that would lead out of a block and back into
-//! it, depth parts them: each operation lies one deeper than what it reads across the end of a block, and a block is of
-//! one depth. So what a block reads is made by blocks of smaller depth.
+//! Two operations belong to one block if one of them reads the other and the read operation is linear, or if the reader
+//! has no other operand and is the only reader. A block must not depend on its own outputs through other blocks, so
+//! operations also have a depth: an operation is at least one deeper than any operand in another block. All operations
+//! of a block have equal depth. Blocks therefore read values of blocks with smaller depth only.
 //!
-//! Two blocks are equal if, operation by operation in a canonical order, they do the same to the same: constants,
-//! shifts, tables, binary points and what they read alike. Types may differ where a sum never wraps, for any input:
-//! then the widest serves all.
+//! Two blocks are equal if their operations in canonical order are pairwise equal: kind, operands, constants, shifts,
+//! tables and binary points. Types may differ where a sum never wraps for any input; the template then has the widest
+//! type.
 
 use super::plan::is_zero;
 use super::sums::Gathered;
@@ -18,10 +18,10 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// A block as it was found.
+/// A block of the program.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// Its operations in canonical order.
+    /// Operations in canonical order.
     pub(super) order: Vec<ValueId>,
     /// Inputs in the order of first use.
     pub(super) inputs: Vec<ValueId>,
@@ -29,14 +29,14 @@ pub(super) struct Part {
     pub(super) outputs: Vec<ValueId>,
 }
 
-/// Equal blocks.
+/// Class of equal blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
     /// Program that each instance computes.
     pub(super) template: Model,
-    /// Inputs and outputs of each in the program.
+    /// Inputs and outputs of each instance in the program.
     pub(super) instances: Vec<(Vec<ValueId>, Vec<ValueId>)>,
-    /// Depth of each.
+    /// Depth of each instance.
     pub(super) depths: Vec<u32>,
     /// `true` if the instances are equal by the rows of their sums, not operation by operation.
     pub(super) by_rows: bool,
@@ -49,7 +49,7 @@ fn is_linear(op: &Op) -> bool {
     matches!(op, Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. } | Op::Sum { .. })
 }
 
-/// Logic of a block as it is estimated, in tables.
+/// Returns the estimated logic of a block, in LUTs.
 pub(super) fn area(model: &Model) -> f64 {
     let mut area = 0.0;
     for id in model.ids() {
@@ -58,7 +58,7 @@ pub(super) fn area(model: &Model) -> f64 {
     area
 }
 
-/// Logic of an operation as it is estimated, in tables.
+/// Returns the estimated logic of an operation, in LUTs.
 pub(super) fn operation_area(model: &Model, id: ValueId) -> f64 {
     let width = |v: ValueId| model.kif(v).width();
     let mut operands = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn operation_area(model: &Model, id: ValueId) -> f64 {
     whole_area(op, width(id), &operands)
 }
 
-/// Returns the estimated logic of an operation on whole values, in tables, for these widths of the result and the
+/// Returns the estimated logic of an operation on whole values, in LUTs, for these widths of the result and the
 /// operands.
 pub(super) fn whole_area(op: &Op, width: u32, operands: &[u32]) -> f64 {
     let w = f64::from(width);
@@ -83,8 +83,8 @@ pub(super) fn whole_area(op: &Op, width: u32, operands: &[u32]) -> f64 {
     }
 }
 
-/// Returns all blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks
-/// that are not worth sharing at this interval are classes of their own.
+/// Returns all blocks of a program in classes, ordered by their first instances in the program. A block that is not
+/// worth sharing at this interval is a class of its own.
 pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
     let mut parts: Vec<(Part, u32)> = Vec::new();
     let mut kept: BTreeMap<usize, Vec<(Part, u32)>> = BTreeMap::new();
@@ -132,7 +132,7 @@ pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
         }
     }
     classes.extend(hosts.into_values().flatten().map(|host| host.class));
-    // The first instances of the classes in the order of the program.
+    // The order of the first instances in the program.
     let first = |class: &Class| class.instances.iter().flat_map(|(_, outputs)| outputs).min().copied();
     classes.sort_by_key(first);
     classes
@@ -142,7 +142,7 @@ pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
 pub(super) type Key = (Vec<u64>, Vec<Op>);
 
 impl Class {
-    /// Returns `true` if units and the multiplexers before them take less than a block for each instance.
+    /// Returns `true` if shared units with their multiplexers take fewer estimated LUTs than one block per instance.
     pub(super) fn gains(&self, interval: u32) -> bool {
         let n = self.instances.len();
         n.div_ceil(interval as usize) < n && self.taken(interval) < area(&self.template) * n as f64
@@ -155,7 +155,7 @@ impl Class {
         (0..self.template.n_inputs()).map(sources).max().unwrap_or(0).min(each)
     }
 
-    /// Tables that units and the multiplexers in front of them are estimated to take.
+    /// Returns the estimated LUTs of the units and the multiplexers before them.
     pub(super) fn taken(&self, interval: u32) -> f64 {
         let n = self.instances.len();
         let units = n.div_ceil(interval as usize);
@@ -165,13 +165,13 @@ impl Class {
     }
 }
 
-/// Tables for a bit of each further input of a multiplexer.
+/// LUTs per bit of each additional input of a multiplexer.
 pub(super) const CHOICE: f64 = 0.3;
 
-/// Returns the estimated tables of the multiplexers before a unit, where `widths` are the widths of a block's inputs,
-/// `n` blocks share `units` units, and `read(i, k)` is the value that input `k` of block `i` reads.
+/// Returns the estimated LUTs of the multiplexers before a unit, where `widths` are the widths of a block's inputs, `n`
+/// blocks share `units` units, and `read(i, k)` is the value that input `k` of block `i` reads.
 pub(super) fn choices(widths: &[u32], n: usize, units: usize, read: impl Fn(usize, usize) -> ValueId) -> f64 {
-    /// For what drives the multiplexers of a unit.
+    /// LUTs that drive the selects of a unit's multiplexers.
     const CONTROL: f64 = 2.0;
     let each = n.div_ceil(units);
     let mut tables = CONTROL;
@@ -194,11 +194,11 @@ pub(super) struct Finder<'a> {
     readers: Vec<u32>,
     /// `true` for each value that is an output.
     pub(super) shown: Vec<bool>,
-    /// A constant that is zero, if there is one.
+    /// A constant zero of the program, if any.
     pub(super) zero: Option<ValueId>,
-    /// Blocks that are there before any is looked for.
+    /// Blocks that exist before the partition: the adder trees and accumulators of [`super::sums`].
     gathered: Option<&'a Gathered>,
-    /// For the operations of these the number of the block, and one.
+    /// For each operation, the index of its block in `gathered` plus one; 0 for other operations.
     own: Vec<u32>,
 }
 
@@ -228,13 +228,13 @@ impl<'a> Finder<'a> {
         Finder { model, free, exact, rigid, readers: model.reader_counts(), shown, zero, gathered, own }
     }
 
-    /// The class of a block that was there before any was looked for.
+    /// Returns the class of a block of `gathered`; `None` for other blocks.
     pub(super) fn kept(&self, part: &Part) -> Option<usize> {
         let number = self.own[part.order.first()?.index()].checked_sub(1)?;
         self.gathered.map(|gathered| gathered.class[number as usize])
     }
 
-    /// Returns `true` if a value and its reader belong to one block, provided that they are of one depth.
+    /// Returns `true` if a value and its reader belong to one block, provided that their depths are equal.
     fn joined(&self, value: ValueId, (id, reader): (ValueId, &Op)) -> bool {
         if self.own[value.index()] != 0 || self.own[id.index()] != 0 {
             return self.own[value.index()] == self.own[id.index()];
@@ -244,7 +244,7 @@ impl<'a> Finder<'a> {
         is_linear(made) || alone
     }
 
-    /// Equal blocks, with their depths.
+    /// Returns the class of equal blocks with these depths.
     pub(super) fn class(&self, members: &[(&Part, u32)]) -> Class {
         Class {
             template: self.template(members.iter().map(|(part, _)| *part)),
@@ -255,7 +255,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The blocks with their depths, in the order of their first operation.
+    /// Returns the blocks with their depths, in the order of their first operation, then the blocks of `gathered`.
     fn parts(&self) -> Vec<(Part, u32)> {
         let model = self.model;
         let n = model.nodes().len();
@@ -269,7 +269,7 @@ impl<'a> Finder<'a> {
             at
         }
         let parts_there = self.gathered.map_or(&[][..], |gathered| &gathered.parts);
-        // Depths of the blocks that are there: that of the deepest operation.
+        // Depths of the blocks of `gathered`: the depth of the deepest operation.
         let mut of_part = vec![0u32; parts_there.len() + 1];
         loop {
             let before = of_part.clone();
@@ -314,7 +314,7 @@ impl<'a> Finder<'a> {
         }
         let block_of: FxHashMap<ValueId, usize> =
             members.iter().enumerate().flat_map(|(at, (ids, _))| ids.iter().map(move |&v| (v, at))).collect();
-        // What others read.
+        // Values that other blocks or outputs read.
         let mut outside = self.shown.clone();
         for id in model.ids() {
             let own = block_of.get(&id);
@@ -324,11 +324,11 @@ impl<'a> Finder<'a> {
         found.chain(parts_there.iter().cloned().zip(of_part.into_iter().skip(1))).collect()
     }
 
-    /// A block in canonical order.
+    /// Returns the block of these operations in canonical order; `outside` marks the values with readers outside of it.
     pub(super) fn part(&self, ids: &[ValueId], outside: &[bool]) -> Part {
         let model = self.model;
         let inside: FxHashMap<ValueId, usize> = ids.iter().enumerate().map(|(at, &v)| (v, at)).collect();
-        // Colours: what an operation computes, then also who reads it.
+        // `colour`: hash of an operation and its operands. `down`: the same hash, combined with those of the readers.
         let hash = |parts: &[u64]| {
             let mut hasher = FxHasher::default();
             parts.hash(&mut hasher);
@@ -348,12 +348,12 @@ impl<'a> Finder<'a> {
             let own = down[at];
             for (k, v) in model.node(id).op.operands().into_iter().enumerate() {
                 if let Some(&below) = inside.get(&v) {
-                    // Readers in any order.
+                    // The order of the readers does not matter.
                     down[below] = down[below].wrapping_add(hash(&[own, k as u64]));
                 }
             }
         }
-        // From the outputs to what they are made of, each after its operands.
+        // Depth-first from the outputs; each operation comes after its operands.
         let mut roots: Vec<usize> = (0..ids.len()).filter(|&at| outside[ids[at].index()]).collect();
         roots.sort_by_key(|&at| (down[at], at));
         let mut part = Part { order: Vec::new(), inputs: Vec::new(), outputs: Vec::new() };
@@ -431,7 +431,7 @@ impl<'a> Finder<'a> {
     /// Returns the signature of a block: operations with their operands by position, and the properties of values.
     pub(super) fn key(&self, part: &Part) -> Key {
         if let Some(first) = part.order.first().filter(|v| self.own[v.index()] != 0) {
-            // Equal to no other, so that it stays as it is.
+            // The key is unique, so this block is never merged with others.
             return (vec![first.0.into()], Vec::new());
         }
         let mut place: FxHashMap<ValueId, u32> = FxHashMap::default();
@@ -461,7 +461,7 @@ impl<'a> Finder<'a> {
         (same, ops)
     }
 
-    /// One program for equal blocks.
+    /// Returns the program that all of these equal blocks compute, in types that include those of every block.
     fn template<'p>(&self, parts: impl Iterator<Item = &'p Part> + Clone) -> Model {
         let model = self.model;
         let first = parts.clone().next().expect("a class has an instance");
@@ -500,7 +500,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// The smallest type around two of one binary point.
+/// Returns the smallest type that includes two types with equal binary points.
 pub(super) fn around(a: Kif, b: Kif) -> Kif {
     if a.is_zero() {
         return b;

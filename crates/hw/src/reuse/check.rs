@@ -1,8 +1,8 @@
 //! The checker of plans, which is independent of their construction.
 //!
-//! It follows one sample through the cycles: every block computes what the program says, on a unit that no other block
-//! uses at that phase, from values that exist and are still stored; the result is complete and stays for as many cycles
-//! as the interval. The checker of bit-serial plans follows the bit-serial parts.
+//! The checker follows one sample cycle by cycle. Every block computes the values of the program, on a unit that no
+//! other block uses at the same phase, from values that are born and still stored. The result is complete and stable
+//! for one interval. A separate checker, `serial::check`, checks the bit-serial parts.
 
 use super::{Base, Group, Inputs, Instance, OutputPort, Plan, Region, Storage, Store, free, origin, serial};
 use alir_core::ir::{Model, Op, Output, ValueId};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Checks a plan of a program.
 ///
 /// # Errors
-/// The first rule that is broken.
+/// Describes the first violated rule.
 pub fn check(model: &Model, plan: &Plan) -> Result<(), String> {
     let checker = Checker { model, plan, free: free(model), exact: passes::exact_sums(model) };
     checker.shape()?;
@@ -27,7 +27,7 @@ pub fn check(model: &Model, plan: &Plan) -> Result<(), String> {
     checker.outputs()
 }
 
-/// A sum: a coefficient for each value, as a number times a power of two, and a constant.
+/// Sum as a row: a coefficient `m * 2^e` for each value, and for `None` the constant.
 #[derive(Clone, Debug, Default)]
 struct Row {
     terms: BTreeMap<Option<ValueId>, (BigInt, i64)>,
@@ -38,12 +38,12 @@ impl Row {
         Row { terms: BTreeMap::from([(Some(v), (BigInt::from(1), 0))]) }
     }
 
-    /// A constant with this code in this type.
+    /// Returns the row of a constant with this raw integer value in this type.
     fn constant(code: BigInt, kif: Kif) -> Row {
         Row { terms: BTreeMap::from([(None, (code, -i64::from(kif.frac)))]) }
     }
 
-    /// Returns the row of an operation on rows; `None` if it is no sum, or of numbers that no plan has.
+    /// Returns the row of an operation on rows; `None` if the operation is not a sum, or if exponents differ too much.
     fn from_op<'r>(op: &Op, row: impl Fn(ValueId) -> Option<&'r Row>) -> Option<Row> {
         match op {
             Op::Add { a, b, shift } => row(*a)?.clone().plus(row(*b)?, i64::from(*shift), false),
@@ -78,10 +78,10 @@ impl PartialEq for Row {
     }
 }
 
-/// The values of a template as rows over what its inputs are in the program; nothing for what is no sum, or a sum that
-/// does not fit its type whatever its inputs are.
+/// Returns the values of a template as rows over the program's values at its inputs. An entry is `None` if the value is
+/// not a sum, or if the sum can exceed its type for some inputs.
 fn template_rows(model: &Model, template: &Model, inputs: &[ValueId]) -> Vec<Option<Row>> {
-    // Over the template's own inputs for the bounds: two of them may be one value of the program.
+    // The bounds use rows over the template's own inputs, because two inputs may be one value of the program.
     let mut own: Vec<Option<Row>> = Vec::with_capacity(template.nodes().len());
     for id in template.ids() {
         let kif = template.kif(id);
@@ -98,7 +98,7 @@ fn template_rows(model: &Model, template: &Model, inputs: &[ValueId]) -> Vec<Opt
         let mut all = Row::default();
         for (v, c) in &row.terms {
             let v = v.map(|v| inputs[v.index()]);
-            // What is always zero adds nothing.
+            // A value that is always zero has no term.
             if v.is_some_and(|v| model.kif(v).is_zero()) {
                 continue;
             }
@@ -109,7 +109,7 @@ fn template_rows(model: &Model, template: &Model, inputs: &[ValueId]) -> Vec<Opt
     own.iter().map(|row| row.as_ref().and_then(renamed)).collect()
 }
 
-/// Returns `true` if a type holds every value of a row, exactly.
+/// Returns `true` if a type represents every value of a row exactly.
 fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
     let (mut min, mut max) = (BigInt::ZERO, BigInt::ZERO);
     for (v, (m, e)) in &row.terms {
@@ -118,7 +118,7 @@ fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
         let scaled = match u64::try_from(by) {
             Ok(by) if by < 1 << 12 => m << by,
             _ if *m == BigInt::ZERO => BigInt::ZERO,
-            // Low bits that the type has not.
+            // The type lacks the low bits; all of them must be zero.
             Err(_) if m.trailing_zeros().is_some_and(|zeros| zeros >= by.unsigned_abs()) => m >> by.unsigned_abs(),
             _ => return false,
         };
@@ -132,12 +132,12 @@ fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
     kif.holds(&min) && kif.holds(&max)
 }
 
-/// Where a value is made.
+/// Block or region that computes a value.
 #[derive(Clone, Copy)]
 struct ImplementedBlock {
-    /// The first clock in which a register shows it.
+    /// First cycle in which a register shows the value.
     born: u32,
-    /// The group, the unit and the output of the template; `None` for bit-serial values.
+    /// Group, unit, and output of the template; `None` for bit-serial values.
     behind: Option<(usize, u32, usize)>,
 }
 
@@ -192,7 +192,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Every block is the program's, and alone on its unit at its phase. Gives where each value is made.
+    /// Checks that every block computes the program's values, and that no two blocks use one unit at one phase. Returns
+    /// the block of each value.
     fn blocks(&self) -> Result<FxHashMap<ValueId, ImplementedBlock>, String> {
         let mut made = FxHashMap::default();
         for (number, group) in self.plan.groups.iter().enumerate() {
@@ -219,7 +220,8 @@ impl Checker<'_> {
         Ok(made)
     }
 
-    /// Every region computes what the program says, from registers that hold it long enough. Adds what they make.
+    /// Checks that every region computes the program's values, from registers that store its inputs long enough. Adds
+    /// the outputs of the regions to `made`.
     fn regions(&self, made: &mut FxHashMap<ValueId, ImplementedBlock>) -> Result<(), String> {
         for (number, region) in self.plan.regions.iter().enumerate() {
             self.region(region).map_err(|why| format!("region {number}: {why}"))?;
@@ -241,7 +243,7 @@ impl Checker<'_> {
         serial::check(graph, plan)?;
         for (&v, &shown) in region.inputs.iter().zip(&plan.arrivals) {
             let Some(base) = origin(self.model, &self.free, v).base else { continue };
-            // Streams read one register, from its first clock to its last.
+            // Streams read one register, from its first cycle to its last.
             let store = self.plan.stores.get(&base).ok_or_else(|| format!("{base:?} lies nowhere"))?;
             ensure(store.born == shown && matches!(store.storage, Storage::Held(_)), || {
                 format!("{base:?} is not held from clock {shown} on")
@@ -279,7 +281,7 @@ impl Checker<'_> {
                 continue;
             }
             let operands = self.same_operation((template, inner), outer)?;
-            // A sum that never wraps may do so in any type that holds it.
+            // A sum that never wraps may have any type that represents its values.
             let exact = self.exact[outer.index()];
             let holds = kif.frac == meant.frac && kif.holds(&meant.min_code()) && kif.holds(&meant.max_code());
             ensure(kif == meant || (exact && (holds || meant.is_zero())), || {
@@ -345,7 +347,7 @@ impl Checker<'_> {
         ensure(own == other && ours.len() == theirs.len(), || format!("{outer} is another operation"))?;
         ensure(table(template, &own) == table(model, &other), || format!("{outer} reads another table"))?;
         for (at, (&inside, &outside)) in ours.iter().zip(&theirs).enumerate() {
-            // What depends on the number of bits of an operand.
+            // These operations depend on the width of an operand.
             let counts = matches!(own, Op::Unary { .. }) || (matches!(own, Op::Mux { .. }) && at == 2);
             ensure(!counts || template.kif(inside) == model.kif(outside), || {
                 format!("{outer} depends on the type of {outside}, which is another")
@@ -358,7 +360,8 @@ impl Checker<'_> {
         Ok(ours.into_iter().zip(theirs).collect())
     }
 
-    /// A value of the program as a row over values that are read, and such as are no exact sums: those that cancel out.
+    /// Returns a value of the program as a row over the values `read` and over values that are not exact sums. The row
+    /// can equal that of a template only if the terms of all values outside `read` cancel out.
     fn row(&self, value: ValueId, read: &FxHashSet<ValueId>) -> Option<Row> {
         let model = self.model;
         let mut rows: FxHashMap<ValueId, Row> = FxHashMap::default();
@@ -381,7 +384,7 @@ impl Checker<'_> {
         rows.remove(&value)
     }
 
-    /// Every stored value is made, when its block makes it.
+    /// Checks that a block computes every stored value, in the cycle of its birth.
     fn births(&self, made: &FxHashMap<ValueId, ImplementedBlock>) -> Result<(), String> {
         for (base, store) in &self.plan.stores {
             let Base::Value(v) = base else {
@@ -398,8 +401,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// An input element is available a cycle after its beat, or after the edge that accepts its sample, unless it is
-    /// still at the port.
+    /// Checks the birth of an input element: the cycle after its beat or after the edge that accepts its sample, or
+    /// cycle 0 if the port is stable.
     fn birth_of_port(&self, base: &Base, store: &Store) -> Result<(), String> {
         let &Base::Port(e) = base else { return Err(format!("{base:?} is no port")) };
         let place = match &self.plan.inputs {
@@ -420,7 +423,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Beats come one a clock, each element in one of them at bits of its own there, as wide as it is.
+    /// Checks the beats: every element with bits has one beat and, in that beat, bits of its own width that no other
+    /// element uses.
     fn beats(&self) -> Result<(), String> {
         let Inputs::Beats(beats) = &self.plan.inputs else { return Ok(()) };
         ensure((1..=self.plan.interval).contains(&beats.count), || format!("{} beats of a sample", beats.count))?;
@@ -442,7 +446,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// A read of a value in a clock.
+    /// Checks that a value is stored in a cycle in which it is read.
     fn read(&self, value: ValueId, clock: u32) -> Result<(), String> {
         let Some(base) = origin(self.model, &self.free, value).base else { return Ok(()) };
         let store = self.plan.stores.get(&base).ok_or_else(|| format!("{base:?} lies nowhere"))?;
@@ -464,7 +468,7 @@ impl Checker<'_> {
     }
 
     fn outputs(&self) -> Result<(), String> {
-        // Registers at the ports show the same a clock later.
+        // Registers at the ports show the same values a cycle later.
         let (latency, interval) = (self.plan.latency - u32::from(self.plan.registered_outputs), self.plan.interval);
         for (j, (output, &own)) in self.model.outputs().iter().zip(&self.plan.own_register).enumerate() {
             let Some(v) = output.source else { continue };

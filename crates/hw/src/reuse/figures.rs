@@ -1,4 +1,4 @@
-//! Figures of a plan: multiplexers, registers, and their lower bounds for these groups.
+//! Hardware figures of a plan: multiplexers and registers, with lower bounds for the same groups.
 
 use super::blocks::CHOICE;
 use super::machine::FOUR;
@@ -8,20 +8,20 @@ use alir_core::ir::{Model, Op, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// Hardware of a group.
+/// Hardware figures of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupFigures {
-    /// Phases at which any of its units is used.
+    /// Number of phases at which any unit of the group is in use.
     pub phases: u32,
-    /// Bits of multiplexers in front of its units, by how many values they choose from.
+    /// Bits of multiplexers before the units, by the number of values that they select among.
     pub multiplexers: BTreeMap<u32, u64>,
-    /// Bits of registers that hold the results of the group for K clocks.
+    /// Bits of registers that store the results of the group for K cycles.
     pub held_bits: u64,
-    /// Bits of plain registers after its units.
+    /// Bits of plain registers after the units.
     pub passing_bits: u64,
-    /// Bits of registers between the stages of its units.
+    /// Bits of registers between the pipeline stages of the units.
     pub stage_bits: u64,
-    /// Operations and inputs of the shared computation whose type is not that of every instance.
+    /// Number of template values whose type differs from that of some instance.
     pub unified: usize,
 }
 
@@ -32,17 +32,17 @@ impl GroupFigures {
     }
 }
 
-/// Hardware of a region.
+/// Hardware figures of a region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegionFigures {
-    /// Figures of its streams, without the registers of the region's inputs, which belong to inputs and groups.
+    /// Figures of the bit-serial streams. The registers of the region's inputs count for the inputs and groups instead.
     pub streams: serial::Figures,
-    /// Bits of registers that hold the results of the region for K clocks.
+    /// Bits of registers that store the results of the region for K cycles.
     pub held_bits: u64,
 }
 
 impl RegionFigures {
-    /// Returns the bits of registers: of streams and carries, after streams, and of whole values.
+    /// Returns the number of register bits: streams, carries, delays after streams, and whole values.
     pub fn register_bits(&self) -> u64 {
         let s = &self.streams;
         (s.streams + s.full_adders / s.bits_per_clock.max(1) as usize) as u64
@@ -52,24 +52,25 @@ impl RegionFigures {
     }
 }
 
-/// Hardware of a plan.
+/// Hardware figures of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// For each group.
+    /// Figures of each group.
     pub groups: Vec<GroupFigures>,
-    /// For each region.
+    /// Figures of each region.
     pub regions: Vec<RegionFigures>,
-    /// Bits of registers that hold the inputs.
+    /// Bits of registers that store the inputs.
     pub captured_bits: u64,
-    /// Bits of registers that outputs have of their own.
+    /// Bits of registers that only store outputs.
     pub result_bits: u64,
-    /// No plan of these groups and stages has a smaller latency.
+    /// Lower bound of the latency for all plans of these groups and stages, in cycles.
     pub latency_at_least: u32,
-    /// No plan of these groups and stages has fewer bits of registers for inputs, values and results.
+    /// Lower bound of the register bits for inputs, values and results, for all plans of these groups and stages.
     pub register_bits_at_least: u64,
-    /// Bits of registers that hold inputs and values, plain ones aside.
+    /// Bits of registers that store inputs and values for K cycles, without plain registers.
     pub held_bits: u64,
-    /// No starts of the same blocks at the same phases have fewer of these, by a flow; 0 if that took too long.
+    /// Lower bound of `held_bits` for all starts of the same blocks at the same phases, from a network flow; 0 if the
+    /// flow exceeded its budget.
     pub held_bits_at_least: u64,
 }
 
@@ -87,7 +88,7 @@ impl Figures {
         }
         let region = |(region, held_bits): (&Region, u64)| {
             let streams = serial::Figures::new(&region.graph, &region.plan);
-            // Nothing of these is its own.
+            // The registers of inputs and results count elsewhere.
             let streams = serial::Figures { captured_bits: 0, result_bits: 0, ..streams };
             RegionFigures { streams, held_bits }
         };
@@ -130,7 +131,7 @@ fn group_figures(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> Gr
     let stages = template.ids().filter(|&v| !matches!(template.node(v).op, Op::Const { .. }));
     let bits = |v: ValueId| u64::from(last[v.index()] - group.stage[v.index()]) * u64::from(template.kif(v).width());
     figures.stage_bits = u64::from(group.units) * stages.map(bits).sum::<u64>();
-    // In the middle of a wide multiplexer a register for each four, in place of one after it.
+    // A wide multiplexer has a register for each four sources instead of one register at its output.
     let read = Plan::first_readings(group);
     for (k, kif) in template.input_kifs().iter().enumerate().filter(|(k, _)| read[*k] > 0 && read[*k] < u32::MAX) {
         for sources in sources_of(model, free, plan, group, k).into_iter().filter(|&n| n > WIDE) {
@@ -141,7 +142,7 @@ fn group_figures(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> Gr
     figures
 }
 
-/// Returns the bits of multiplexers in front of a group's units, by the number of values they choose from.
+/// Returns the bits of multiplexers before a group's units, by the number of values that they select among.
 fn multiplexers(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> BTreeMap<u32, u64> {
     let mut multiplexers: BTreeMap<u32, u64> = BTreeMap::new();
     for (k, kif) in group.template.input_kifs().iter().enumerate() {
@@ -152,9 +153,9 @@ fn multiplexers(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> BTr
     multiplexers
 }
 
-/// Returns for each unit of a group the number of values among which its input `k` chooses.
+/// Returns, for each unit of a group, the number of values that its input `k` selects among.
 fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize) -> Vec<usize> {
-    // Source of a value in a clock: a register, and the wires after it.
+    // Source of a value in a cycle: a register, and the wires after it.
     let shown = |value: ValueId, clock: u32| {
         let origin = origin(model, free, value);
         let register = origin.base.map(|base| {
@@ -173,13 +174,13 @@ fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize
     sources.into_iter().map(|sources| sources.len()).collect()
 }
 
-/// Bits of registers that hold whole values.
+/// Bits of registers that store whole values.
 struct Stored {
-    /// Bits of registers that hold inputs.
+    /// Bits of registers that store inputs.
     captured_bits: u64,
-    /// For each group those that hold what it makes, and those that let it pass.
+    /// For each group, the bits of registers that store its outputs for K cycles, and of plain registers.
     of_groups: Vec<(u64, u64)>,
-    /// For each region those that hold what it makes.
+    /// For each region, the bits of registers that store its outputs.
     of_regions: Vec<u64>,
 }
 
@@ -233,20 +234,20 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
     stored
 }
 
-/// Returns the estimated tables of a plan's multiplexers.
+/// Returns the estimated LUTs of a plan's multiplexers.
 pub(super) fn chosen(model: &Model, free: &[bool], plan: &Plan) -> f64 {
     let one = |(sources, bits): (u32, u64)| CHOICE * f64::from(sources - 1) * bits as f64;
     plan.groups.iter().flat_map(|group| multiplexers(model, free, plan, group)).map(one).sum()
 }
 
-/// Returns the estimated tables of a plan's multiplexers and registers, to compare plans of the same groups.
+/// Returns the estimated LUTs of a plan's multiplexers and registers, for comparisons of plans with equal groups.
 pub(super) fn taken(model: &Model, free: &[bool], plan: &Plan) -> f64 {
-    /// For a bit of a register.
+    /// LUTs per register bit.
     const REGISTER: f64 = 0.1;
     let tables = chosen(model, free, plan);
     let stored = stored_bits(model, plan);
     let of_groups: u64 = stored.of_groups.iter().map(|(held, passing)| held + passing).sum();
-    // Streams take their registers with them.
+    // The delay registers of bit-serial streams.
     let of_streams: u64 =
         plan.regions.iter().map(|region| serial::Figures::new(&region.graph, &region.plan).delay_bits).sum();
     let bits = stored.captured_bits + of_groups + stored.of_regions.iter().sum::<u64>() + of_streams;
@@ -265,7 +266,7 @@ fn unified(model: &Model, group: &Group) -> usize {
     differs.into_iter().filter(|d| *d).count()
 }
 
-/// Returns the values of a template, each with the program's value in its place in an instance.
+/// Returns pairs of a template value and the corresponding value of an instance in the program.
 fn pairs(model: &Model, group: &Group, instance: &super::Instance) -> Vec<(ValueId, ValueId)> {
     let template = group.specification();
     if group.by_rows {
@@ -294,8 +295,9 @@ fn pairs(model: &Model, group: &Group, instance: &super::Instance) -> Vec<(Value
     pairs
 }
 
-/// The latency if every group had units enough at every clock, or, where that is more, as long as the last of a group
-/// and what follows it take.
+/// Returns a lower bound of the latency, in cycles. It is the maximum of two bounds: the latency with unlimited units,
+/// and, for each group, the earliest start of its last instance with `units` instances per cycle plus the remaining
+/// path to the result.
 fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     let base_of = |v: ValueId| origin(model, free, v).base;
     // Regions after the groups.
@@ -331,7 +333,7 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
             born.insert(Base::Value(v), start[number][at] + Plan::output_latency(group, k));
         }
     }
-    // From the start of an instance to the result, at least.
+    // Minimum number of cycles from the birth of a value to the result.
     let mut after: FxHashMap<Base, u32> = FxHashMap::default();
     let mut latency = 1;
     for output in model.outputs() {
@@ -346,7 +348,7 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     for &(_, number, at) in queue.iter().rev() {
         let (tail, inputs) = if number == of_groups {
             let region = &plan.regions[at];
-            // All results of a region are there a clock after the last of what it reads, at least.
+            // The results of a region are available at least one cycle after the last of its inputs.
             let tail = region.outputs.iter().filter_map(|&v| Some(1 + after.get(&Base::Value(v))?)).max();
             (tail.unwrap_or(0), &region.inputs)
         } else {
@@ -370,8 +372,9 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     latency.max(plan.inputs.beat_count()) + u32::from(plan.registered_outputs)
 }
 
-/// A register for each input that is read, unless it is held at its port, or one for each lane of beats, one for each
-/// output of a unit, and what the results take, which stay for K clocks: those that are no other's register.
+/// Returns a lower bound of the register bits. It counts one register for each input that is read (none if the ports
+/// are stable, one per lane for beats), the registers of the results, and one register for each output of a unit unless
+/// a result register may replace it.
 fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
     let base_of = |v: ValueId| origin(model, free, v).base;
     let width = |base: Base| match base {
@@ -396,7 +399,7 @@ fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
         }
     }
     let shown: u64 = results.values().sum();
-    // After a unit lies either a register of its own, or those of the values that it computes; of these the narrowest.
+    // A unit drives either plain registers or the registers of its values; the bound counts the narrowest value.
     let mut behind = 0;
     for group in &plan.groups {
         for unit in 0..group.units {
@@ -413,30 +416,30 @@ fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
 /// Where and when an operation of the program is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// By a unit, at once.
+    /// Computed by a unit in one cycle.
     Unit {
         /// The group.
         group: usize,
-        /// The instance of it.
+        /// The instance in the group.
         instance: usize,
         /// The unit that computes it.
         unit: u32,
-        /// The clock.
+        /// The cycle.
         clock: u32,
     },
-    /// Bit by bit.
+    /// Computed bit-serially.
     Streams {
         /// The region.
         region: usize,
-        /// The first clock in which a bit of it is shown.
+        /// First cycle of the region's streams.
         clock: u32,
-        /// The last one.
+        /// Last cycle of the region's streams.
         last: u32,
     },
 }
 
 impl Placement {
-    /// Returns the clock, or the first clock.
+    /// Returns the cycle of the computation, or the first one of a bit-serial computation.
     pub fn clock(&self) -> u32 {
         match *self {
             Placement::Unit { clock, .. } | Placement::Streams { clock, .. } => clock,
@@ -464,7 +467,7 @@ pub fn placements(model: &Model, plan: &Plan) -> Vec<Option<Placement>> {
         }
     }
     for (number, region) in plan.regions.iter().enumerate() {
-        // Its operations are made of others, so that they have no clocks of their own.
+        // The implementation has other operations, so the program's operations have no cycles of their own.
         let last = region.plan.latency - 1;
         for outer in between(model, &region.inputs, &region.outputs) {
             let clock = last.saturating_sub(region.clocks()).max(u32::from(!plan.inputs.are_held()));

@@ -1,7 +1,7 @@
-//! Frame of the machines of all plans: ports, the counter of phases, registers, one block with all logic.
+//! Common frame of the state machines of all plans: ports, phase counter, registers, and one block with all logic.
 //!
-//! The block reads the phase, the ports and every register, and computes what each register takes. A register loads in
-//! every clock, at one phase, or where a value of the block says so.
+//! The block reads the phase, the ports and every register, and computes the next value of each register. A register
+//! loads in every cycle, at one phase, or in the cycles that a bit of the block enables.
 
 use super::{Inputs, Lane};
 use crate::netlist::{Options, Ports, SHARED_LOGIC};
@@ -13,28 +13,28 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) const BIT: Kif = Kif { signed: false, int: 1, frac: 0 };
 
-/// Inputs of a look-up table.
+/// Number of inputs of a LUT.
 pub(super) const TABLE_INPUTS: usize = 6;
 
-/// Entries of a table of a bit that is one look-up table.
+/// Number of entries of a one-bit table that fits into one LUT.
 pub(super) const TABLE: usize = 1 << TABLE_INPUTS;
 
-/// Look-up tables that say whether the phase is some of many.
+/// Estimated number of LUTs that compare the phase with a constant.
 const PHASE_TABLES: usize = 2;
 
-/// When a register loads.
+/// Load condition of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Load {
-    /// In every clock.
+    /// Every cycle.
     Always,
-    /// At one phase.
+    /// One phase.
     At(u32),
-    /// Where this bit is 1.
+    /// Cycles in which this bit is 1.
     When(ValueId),
 }
 
 impl Load {
-    /// The one phase at which it loads, if it is one.
+    /// Returns the phase at which the register loads; `None` if that is not a single phase.
     fn phase(self) -> Option<u32> {
         match self {
             Load::At(phase) => Some(phase),
@@ -55,7 +55,7 @@ pub(super) fn element(signal: SignalId, k: usize) -> Access {
     Access { signal, lo: k, hi: k + 1, dynamic: None }
 }
 
-/// A machine that is being drawn.
+/// State machine under construction.
 pub(super) struct Frame<'a> {
     pub(super) model: &'a Model,
     pub(super) options: &'a Options,
@@ -69,16 +69,16 @@ pub(super) struct Frame<'a> {
     /// Outputs of the block, with their connections.
     outputs: Vec<(Output, Connection)>,
     pub(super) registers: Vec<Register>,
-    /// Data ports: the place of each element; of beats the one port.
+    /// Data input ports: the position of each element; for beats, the one shared port.
     pub(super) ports: Vec<Access>,
     pub(super) phase: ValueId,
     phase_kif: Kif,
     reset: Option<Access>,
     enable: Option<ValueId>,
     valid_in: Option<ValueId>,
-    /// Conditions by phase.
+    /// Bits that are set in one phase, by phase.
     at_phase: FxHashMap<u32, ValueId>,
-    /// Registers of bits by phase.
+    /// Register values of bits that depend on the phase only, by the bit in each phase.
     patterns: FxHashMap<Vec<bool>, ValueId>,
     pattern_registers: Vec<(Vec<bool>, usize, ValueId)>,
     loads: FxHashMap<Load, Option<usize>>,
@@ -160,12 +160,12 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// A register; `starts` gives it zero as its first value, to which the reset sets it too.
+    /// Adds a register and returns its index and its value. With `starts`, its power-on and reset value is zero.
     pub(super) fn register(&mut self, name: &str, kif: Kif, load: Load, starts: bool) -> (usize, ValueId) {
         self.register_from(name, kif, load, starts.then_some(0))
     }
 
-    /// A register with a first value, to which the reset sets it too, or without one.
+    /// Adds a register and returns its index and its value. `first` is its power-on and reset value, if any.
     pub(super) fn register_from(&mut self, name: &str, kif: Kif, load: Load, first: Option<u64>) -> (usize, ValueId) {
         let signal = self.signal(name, SignalKind::Register, false, vec![kif]);
         if first.is_some() || self.options.reset.is_some_and(|reset| reset.data) {
@@ -181,7 +181,7 @@ impl<'a> Frame<'a> {
 
     // ---- operations of the block ----
 
-    /// Returns the places of a program's tables among those of the block; adds missing tables.
+    /// Returns the indices of a program's tables among those of the block; adds missing tables.
     pub(super) fn places_of_tables(&mut self, model: &Model) -> Vec<TableId> {
         let place = |table: &Table| {
             let known = self.tables.iter().position(|known| known == table);
@@ -222,7 +222,7 @@ impl<'a> Frame<'a> {
         self.op(Op::Binary { op: BinaryBits::And, a, b, shift: 0 }, Interval::full(BIT))
     }
 
-    /// A value in another type.
+    /// Returns a value converted to another type.
     pub(super) fn quantised(&mut self, x: ValueId, kif: Kif) -> ValueId {
         if self.kif(x) == kif { x } else { self.op(Op::Quantise { x, shift: 0 }, Interval::full(kif)) }
     }
@@ -244,7 +244,7 @@ impl<'a> Frame<'a> {
         at
     }
 
-    /// The counter of phases, and the port that says when a sample is taken.
+    /// Adds the phase counter, and the port that is 1 in cycles in which a sample is accepted.
     fn counter(&mut self) {
         let kif = self.phase_kif;
         let (register, phase) = self.register("phase", kif, Load::Always, true);
@@ -268,12 +268,13 @@ impl<'a> Frame<'a> {
 
     // ---- bits by phase ----
 
-    /// The register of a bit by phase, if there is one.
+    /// Returns the register value of a bit by phase; `None` if no such register exists.
     pub(super) fn known_by_phase(&self, ones: &[bool]) -> Option<ValueId> {
         self.patterns.get(ones).copied()
     }
 
-    /// A bit by phase, from a register: what reads it is not one function with what makes it.
+    /// Returns a bit by phase from a register. The register keeps synthesis from merging the logic of the bit with its
+    /// readers.
     pub(super) fn by_phase(&mut self, ones: Vec<bool>) -> ValueId {
         if ones.iter().all(|&one| one == ones[0]) {
             return self.constant(u64::from(ones[0]));
@@ -293,14 +294,14 @@ impl<'a> Frame<'a> {
         shown
     }
 
-    /// Returns a bit that is set in this phase, from a register: synthesis builds an inverter for each register whose
-    /// enable it takes as an inverted one.
+    /// Returns a bit that is set in this phase, from its own register: synthesis builds an inverter for each register
+    /// whose enable is an inverted signal.
     fn now(&mut self, phase: u32) -> ValueId {
         self.by_phase((0..self.interval).map(|p| p == phase).collect())
     }
 
-    /// Sets the next values of the registers for bits by phase: another register's value, which needs no table, or a
-    /// function of the phase, by a table or, for many phases, by where it changes.
+    /// Sets the next values of the registers for bits by phase. The next value is that of another register, which needs
+    /// no LUT, or a function of the phase: a table, or, for many phases, toggles at the phases where the bit changes.
     fn pattern_loads(&mut self) {
         let begin_rings = self.beginnings_of_rings();
         for (ones, register, shown) in std::mem::take(&mut self.pattern_registers) {
@@ -331,8 +332,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Where all rotations of a bit by phase have registers, the one that comes first: it takes what the phase says, so
-    /// that these registers are no loop of their own.
+    /// Returns one pattern of each ring: a ring is a pattern whose rotations all have registers. The register of the
+    /// returned pattern loads a function of the phase, so the ring is not a loop of registers without a source.
     fn beginnings_of_rings(&self) -> FxHashSet<Vec<bool>> {
         let mut seen: FxHashSet<Vec<bool>> = FxHashSet::default();
         let mut rings = FxHashSet::default();
@@ -345,7 +346,7 @@ impl<'a> Frame<'a> {
                 least = least.min(at.clone());
                 at.rotate_left(1);
             }
-            // What ends, or comes to what was seen from elsewhere, is none.
+            // Rotations that end, or that meet an earlier pattern, are not a ring.
             if at == *ones {
                 rings.insert(least);
             }
@@ -354,7 +355,7 @@ impl<'a> Frame<'a> {
     }
 
     pub(super) fn gives(&mut self, output: Output, dst: Access) -> usize {
-        // The place in the block's output is filled in when that signal is there.
+        // [`Frame::finish`] replaces `src` by the element of the block's output signal.
         let src = dst.clone();
         self.outputs.push((output, Connection { src, dst, enable_if: None, alternative: None }));
         self.outputs.len() - 1
@@ -374,7 +375,7 @@ impl<'a> Frame<'a> {
         let Some(valid_in) = self.valid_in else { return };
         let interval = self.interval;
         let mut flag = valid_in;
-        // Captured with the sample, then once an interval.
+        // Captured with the sample, then moved once per interval.
         for k in 0..(latency - 1).div_ceil(interval) {
             let (register, shown) = self.register(&format!("valid_s{}", k + 1), BIT, Load::At(0), true);
             self.registers[register].next = Some(flag);
@@ -388,7 +389,7 @@ impl<'a> Frame<'a> {
         self.gives(Output { source: Some(shown), shift: 0, neg: false }, element(port, 0));
     }
 
-    /// The data output ports: the place of each element.
+    /// Adds the data output ports; returns the position of each element.
     pub(super) fn output_ports(&mut self) -> Vec<Access> {
         let (model, options) = (self.model, self.options);
         let kifs: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
@@ -407,7 +408,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// When registers load: the place among the block's outputs.
+    /// Returns the index of a load condition in `enables`; adds a missing one. Returns `None` if the register loads in
+    /// every cycle.
     fn load(&mut self, load: Load, enables: &mut Vec<ValueId>) -> Option<usize> {
         if let Some(&known) = self.loads.get(&load) {
             return known;
@@ -441,7 +443,7 @@ impl<'a> Frame<'a> {
             let place = self.load(register.load, &mut enables);
             let output = Output { source: register.next, shift: 0, neg: false };
             let at = self.gives(output, element(register.signal, 0));
-            // The number of the condition; where that is becomes known below.
+            // The index of the condition; its element is known below.
             self.outputs[at].1.alternative = place.map(|place| element(register.signal, place));
         }
         let given = self.outputs.len();

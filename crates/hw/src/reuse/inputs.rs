@@ -1,51 +1,51 @@
-//! When and where the elements of a sample are at the input ports.
+//! Cycles and port bits at which the elements of a sample arrive.
 
 use crate::netlist::{AtPorts, Element};
 use alir_core::num::Kif;
 
-/// When and where the elements of a sample are at the input ports.
+/// Cycles and port bits at which the elements of a sample arrive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Inputs {
-    /// All in the clock whose edge accepts the sample, where registers capture them.
+    /// All elements in the cycle whose edge accepts the sample. Registers capture them.
     #[default]
     Captured,
-    /// All, in that clock and those up to the next sample: no register captures them.
+    /// All elements, stable from the accepting cycle until the next sample. No register captures them.
     Held,
-    /// Some of them in each clock from that one on.
+    /// Some of the elements in each cycle, starting with the accepting one.
     Beats(Beats),
 }
 
-/// A port that the elements of a sample share: a beat of them in each clock, the first in the one whose edge accepts
-/// the sample.
+/// Port that the elements of a sample share: one beat per cycle, the first beat in the cycle whose edge accepts the
+/// sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beats {
-    /// Clocks that a sample takes at the port.
+    /// Number of beats (cycles) of a sample.
     pub count: u32,
-    /// Bits of the port.
+    /// Width of the port, in bits.
     pub width: u32,
-    /// The places on the port.
+    /// Lanes of the port.
     pub lanes: Vec<Lane>,
-    /// For each element its beat, and which of the places it has there; nothing for one without bits.
+    /// For each element, its beat and the index of its lane; `None` for an element without bits.
     pub elements: Vec<Option<(u32, u32)>>,
 }
 
-/// A place on a port that beats come through.
+/// Range of bits of a port that transfers beats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lane {
-    /// The lowest bit.
+    /// Lowest bit.
     pub lsb: u32,
-    /// Bits.
+    /// Number of bits.
     pub width: u32,
 }
 
 impl Inputs {
-    /// Creates inputs whose elements come in beats: for each element its beat, its first bit in that beat, and its
-    /// number of bits. Bits of a beat without an element are not at the port.
+    /// Creates inputs whose elements come in beats. `places` contains, for each element, its beat, its first bit in the
+    /// beat, and its number of bits. The port omits bits that belong to no element in any beat.
     pub fn beats(count: u32, places: &[(u32, u32, u32)]) -> Inputs {
         let mut used: Vec<(u32, u32)> =
             places.iter().filter(|(_, _, width)| *width > 0).map(|&(_, lo, width)| (lo, lo + width)).collect();
         used.sort_unstable();
-        // Runs of bits that elements have, and where each begins at the port.
+        // Runs of bits that belong to elements: first bit, end, and position at the port.
         let mut runs: Vec<(u32, u32, u32)> = Vec::new();
         for (lo, hi) in used {
             match runs.last_mut() {
@@ -73,7 +73,7 @@ impl Inputs {
         Inputs::Beats(Beats { count, width, lanes, elements })
     }
 
-    /// The first clock in which the design shows an element: by a register, or by the port.
+    /// Returns the first cycle in which the design can read an element, from a register or from the port.
     pub fn born(&self, element: u32) -> u32 {
         match self {
             Inputs::Captured => 1,
@@ -87,7 +87,7 @@ impl Inputs {
         *self == Inputs::Held
     }
 
-    /// The elements' place on a port that they share.
+    /// Returns the shared port of the elements; `None` if every element has its own bits.
     pub fn as_beats(&self) -> Option<&Beats> {
         match self {
             Inputs::Beats(beats) => Some(beats),
@@ -95,7 +95,7 @@ impl Inputs {
         }
     }
 
-    /// Where elements of these types are at the ports of hardware that takes a sample every `interval` clocks.
+    /// Returns the port positions of elements of these types, for hardware with the initiation interval `interval`.
     pub fn at_ports(&self, kifs: &[Kif], interval: u32) -> AtPorts {
         let beats = match self {
             Inputs::Captured => return AtPorts::Whole(1),
@@ -114,14 +114,14 @@ impl Inputs {
         AtPorts::Beats(beats.count, kifs.iter().zip(&beats.elements).map(element).collect())
     }
 
-    /// Clocks that a sample takes at the ports.
+    /// Returns the number of cycles in which the ports transfer a sample.
     pub fn beat_count(&self) -> u32 {
         self.as_beats().map_or(1, |beats| beats.count)
     }
 }
 
 impl Beats {
-    /// Elements that come through a lane.
+    /// Returns the elements that a lane transfers.
     pub(super) fn lane(&self, lane: u32) -> impl Iterator<Item = u32> {
         let elements = (0..).zip(&self.elements);
         elements.filter_map(move |(e, place)| place.filter(|(_, own)| *own == lane).map(|_| e))

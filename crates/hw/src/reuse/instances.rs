@@ -1,11 +1,12 @@
-//! The program that the hardware of a plan computes: each block and region in place of the operations that it is.
+//! Program that the hardware of a plan computes: the implementations of blocks and regions replace the operations that
+//! they implement.
 
 use super::Plan;
 use alir_core::ir::{Builder, Model, Node, Op, Output, Table, TableId, ValueId};
 use alir_core::num::Interval;
 use rustc_hash::FxHashMap;
 
-/// Returns the implementation of a block, with outputs in the types of its specification.
+/// Returns the implementation `made` of a block, with outputs converted to the types of the specification `meant`.
 pub fn typed(made: &Model, meant: &Model) -> Model {
     let mut out = Builder::like(made);
     for node in made.nodes() {
@@ -38,15 +39,15 @@ pub fn typed(made: &Model, meant: &Model) -> Model {
     out.finish().unwrap_or_else(|problems| panic!("a block is a program: {:?}", problems.first()))
 }
 
-/// Returns the program that the hardware of a plan computes if `parts` are the programs of its blocks: the groups',
-/// then the regions'. Also returns the outputs of blocks and regions as values of `model`, each with its value in the
-/// new program.
+/// Returns the program that the hardware of a plan computes. `parts` are the programs of the blocks: those of the
+/// groups, then those of the regions. Also returns the outputs of blocks and regions as values of `model`, each with
+/// its value in the new program.
 ///
 /// # Panics
 /// If `parts` does not match the plan's groups and regions.
 pub fn program_of(model: &Model, plan: &Plan, parts: &[&Model]) -> (Model, Vec<(ValueId, ValueId)>) {
     let mut out = Builder::like(model);
-    // Computations, each with the places of its tables; then blocks: which of these, inputs, outputs.
+    // `computed`: programs, each with the indices of its tables. `blocks`: index in `computed`, inputs, outputs.
     let mut computed: Vec<(&Model, Vec<TableId>)> = Vec::new();
     let mut blocks: Vec<(usize, &[ValueId], &[ValueId])> = Vec::new();
     let mut tables_of = |made: &Model| {
@@ -71,7 +72,7 @@ pub fn program_of(model: &Model, plan: &Plan, parts: &[&Model]) -> (Model, Vec<(
         .flat_map(|(at, (_, _, outputs)): (usize, &(_, _, &[ValueId]))| outputs.iter().map(move |&v| (v, at)))
         .collect();
     let mut of: FxHashMap<ValueId, ValueId> = FxHashMap::default();
-    // Inputs stay, whether something reads them or not.
+    // Unread inputs are kept too.
     for id in model.ids().filter(|id| matches!(model.node(*id).op, Op::Input { .. })) {
         of.insert(id, out.push(model.node(id).clone()));
     }

@@ -1,7 +1,7 @@
-//! A plan as a state machine: one block with all logic, and registers around it.
+//! State machine of a plan: one block with all logic, and registers around it.
 //!
-//! The block reads the phase, the ports and every register, and computes what each register takes. Every register is
-//! either plain or loaded at one phase.
+//! The block reads the phase, the ports and every register, and computes the next value of each register. Every
+//! register is either plain or loaded at one phase.
 
 use super::frame::{BIT, Frame, Load, TABLE, TABLE_INPUTS};
 use super::serial::{self, Kind};
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-/// Number of inputs of the first of two cascaded multiplexers: as many as a table of six inputs can select from.
+/// Number of inputs of the first of two cascaded multiplexers. A six-input LUT selects among four values.
 pub(super) const FOUR: usize = 4;
 
 /// Returns the number of bits of an index below `n`.
@@ -22,11 +22,11 @@ fn bits_of(n: usize) -> usize {
     (usize::BITS - (n - 1).leading_zeros()) as usize
 }
 
-/// Builds the machine of a plan, with the requested ports: `clk` comes with the registers. Its reset is active high and
-/// on the clock's edge.
+/// Builds the state machine of a plan, with the requested ports and, for the registers, `clk`. The reset is synchronous
+/// and active high.
 ///
 /// # Panics
-/// If the plan is none of the program's.
+/// If the plan does not belong to the program.
 pub fn machine(model: &Model, plan: &Plan, options: &Options) -> Machine {
     let mut drawing = Drawing::new(model, plan, options);
     drawing.stores();
@@ -43,7 +43,7 @@ pub fn machine(model: &Model, plan: &Plan, options: &Options) -> Machine {
 
 /// The registers of a value.
 struct Stored {
-    /// The register that takes the value when it is computed; `None` if a port shows the value.
+    /// Register that loads the computed value; `None` if a port shows the value.
     first: Option<usize>,
     /// Values of the registers in the block, interval by interval or cycle by cycle.
     shown: Vec<ValueId>,
@@ -65,13 +65,13 @@ struct Drawing<'a> {
     held: BTreeMap<Base, Stored>,
     passing: FxHashMap<OutputPort, Stored>,
     wired: FxHashMap<(Option<ValueId>, Wire), ValueId>,
-    /// The port that beats come through.
+    /// Input port that transfers beats.
     whole_port: Option<ValueId>,
-    /// Value of each lane of that port.
+    /// Value of each lane of the input port.
     lanes: FxHashMap<u32, ValueId>,
-    /// Elements of a type in the bits of a lane.
+    /// Values of elements, by lane value and element type.
     elements: FxHashMap<(ValueId, Kif), ValueId>,
-    /// Choices by phase: indices, and their bits.
+    /// Index bits of multiplexers, by the index in each phase.
     choices: FxHashMap<Vec<i32>, Vec<ValueId>>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Drawing<'a> {
             match store.storage {
                 Storage::Held(n) => {
                     let phase = (store.born + plan.interval - 1) % plan.interval;
-                    // The first of them may be the port.
+                    // The port may replace the first register.
                     let port = matches!(base, Base::Port(_)) && plan.inputs.are_held();
                     let mut registers = Vec::new();
                     for k in 1 + u32::from(port)..=n {
@@ -218,7 +218,7 @@ impl<'a> Drawing<'a> {
         made
     }
 
-    /// Returns a value of the program in a clock.
+    /// Returns the value in the block that shows a value of the program in a cycle.
     fn value(&mut self, value: ValueId, clock: u32) -> ValueId {
         let (model, plan) = (self.model, self.plan);
         let origin = origin(model, &self.free, value);
@@ -263,12 +263,12 @@ impl<'a> Drawing<'a> {
 
     // ---- units ----
 
-    /// Returns the bits, lowest first, of the index that selects among `among` values by phase. They come from
-    /// registers, unless a table of six inputs has room for the phase in place of them: synthesis for the fewest levels
-    /// takes a choice and the tables of its index as one function if these have nine inputs together, and builds up to
-    /// eight tables from it.
+    /// Returns the bits, lowest first, of the index that selects among `among` values by phase. Registers provide the
+    /// bits, unless the `among` values and the bits of the phase fit into one six-input LUT: depth-optimising synthesis
+    /// merges a multiplexer and the LUTs of its index into one function if the function has at most nine inputs, and
+    /// implements that function with up to eight LUTs.
     fn choice(&mut self, mut by_phase: Vec<Option<i32>>, among: usize) -> Vec<ValueId> {
-        // In phases in which nothing is computed the index keeps its value.
+        // The index keeps its value in unused phases.
         let first = by_phase.iter().position(Option::is_some).unwrap_or(0);
         by_phase.rotate_left(first);
         let mut before = 0;
@@ -299,8 +299,9 @@ impl<'a> Drawing<'a> {
         bits
     }
 
-    /// The value that the phase selects among these. If it may be there a clock later, many are chosen from in two
-    /// clocks; whether it is.
+    /// Returns the value that the phase selects among these sources, and `true` if the value is available a cycle
+    /// later. `later` is a register name if a later cycle is allowed: selection among more than `WIDE` sources then
+    /// takes two cycles.
     fn chosen(&mut self, at: &[(u32, ValueId)], kif: Kif, later: Option<&str>) -> (ValueId, bool) {
         let interval = self.plan.interval;
         let mut sources: Vec<ValueId> = Vec::new();
@@ -323,7 +324,7 @@ impl<'a> Drawing<'a> {
             let value = self.one_of(sources, &|entry| by_phase(0, entry), kif);
             return (self.quantised(value, kif), false);
         };
-        // Of each four, held for the next clock; one of these there.
+        // The first cycle selects one of each four values; the second cycle selects one of the results.
         let low = self.choice(by_phase(0, &|place| place % FOUR as i32), FOUR);
         let mut held = Vec::new();
         for (k, four) in sources.chunks(FOUR).enumerate() {
@@ -337,14 +338,14 @@ impl<'a> Drawing<'a> {
         (self.quantised(value, kif), true)
     }
 
-    /// Selects one of several values; `by_phase` gives a function of the index of the selected value for each phase.
-    /// Built for tables of six inputs, which select from four: synthesis for the fewest levels takes a choice of at
-    /// most nine inputs as one table of as many, which is up to eight of six.
+    /// Selects one of several values; `by_phase` applies a function to the index of the selected value in each phase.
+    /// The structure suits six-input LUTs, each of which selects among four values: depth-optimising synthesis
+    /// implements a multiplexer with at most nine inputs as one function, which takes up to eight six-input LUTs.
     fn one_of(&mut self, sources: Vec<ValueId>, by_phase: &ByPhase<'_>, kif: Kif) -> ValueId {
         let (n, fours) = (sources.len(), sources.len() / FOUR);
         match n {
             1 => sources[0],
-            // Ten inputs, two tables: a bit for each value says whether it is the one.
+            // Ten inputs, two LUTs: each value has a one-hot select bit.
             5 if self.plan.interval as usize <= TABLE => {
                 let zero = self.op(Op::Const { value: Code::ZERO }, Interval::new(0, 0, kif.frac));
                 let mut all: Option<ValueId> = None;
@@ -361,7 +362,7 @@ impl<'a> Drawing<'a> {
                 }
                 all.expect("there are five")
             }
-            // Of each four one, and of these and those that are left over.
+            // Selects one of each four values, then one of the results and the remaining values.
             6 | 7 | 10 if self.plan.interval as usize <= TABLE => {
                 let low = self.choice(by_phase(&|place| place % FOUR as i32), n);
                 let mut above: Vec<ValueId> = Vec::with_capacity(FOUR);
@@ -399,7 +400,7 @@ impl<'a> Drawing<'a> {
         sources[0]
     }
 
-    /// Builds one unit of a group: its inputs at each phase, its logic, and the registers of its results.
+    /// Builds one unit of a group: its input multiplexers, its logic, and the registers of its results.
     fn unit(&mut self, number: usize, group: &Group, unit: u32) {
         let (plan, template) = (self.plan, &group.template);
         let mut instances: Vec<_> = group.instances.iter().filter(|i| i.unit == unit).collect();
@@ -465,7 +466,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Returns a value of a unit in a later stage than its own.
+    /// Returns a value of a unit in a stage; adds pipeline registers after the stage that computes the value.
     fn in_stage(
         &mut self,
         template: &Model,
@@ -476,7 +477,7 @@ impl<'a> Drawing<'a> {
     ) -> ValueId {
         let mut own = stages[v.index()];
         if !made.contains_key(&(v, own)) {
-            // What is chosen in two clocks.
+            // A multiplexer of two cycles provides the value one stage later.
             own += 1;
         }
         let mut value = made[&(v, own)];

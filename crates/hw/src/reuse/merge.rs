@@ -1,29 +1,29 @@
-//! Blocks that feed each other become one where that takes less.
+//! Merging of blocks that feed each other, where that reduces the estimated logic.
 //!
-//! Units that blocks share have multiplexers in front of them. A value that goes from one block to the next needs none
-//! if the two are one: windows of a convolution and the maxima over four of them are two groups whose units choose
-//! among all pixels and all windows; four windows with their maximum as one block choose among pixels alone, which
-//! neighbours have in common. A larger block can leave units idle (25 blocks every 8 clocks are 4 units where 3.1
-//! would do), so that some may stay as they were.
+//! Shared units have multiplexers at their inputs. A value between two blocks needs no multiplexer if the blocks are
+//! merged. Example: the windows of a convolution and the maxima over four windows are two groups, whose units select
+//! among all pixels and all windows. A block of four windows and their maximum selects among pixels only, and
+//! neighbouring windows have pixels in common. Larger blocks can leave units idle (25 blocks every 8 cycles need 4
+//! units, although 3.1 would suffice), so some blocks may remain unmerged.
 //!
-//! A step takes two classes of equal blocks (or one) and makes one block of all that hang together by values that go
-//! from the one class to the other. The step that saves most of the estimate is made, as long as there is one.
+//! A step takes one or two classes of equal blocks and merges the blocks that values from the first class to the second
+//! connect. The search repeats the step that saves most, until no step saves anything.
 
 use super::blocks::{Finder, Key, Part, choices, operation_area};
 use alir_core::ir::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Operations and inputs of larger blocks that are looked at before the search ends.
+/// Budget of the search: operations and inputs of larger blocks that it examines.
 const WORK: usize = 6_000_000;
 
-/// Kinds of larger blocks that are looked at in a step: those that occur most often.
+/// Maximum number of kinds of larger blocks in a step; the most frequent kinds are kept.
 const KINDS: usize = 8;
 
-/// Estimated tables that a step has to save.
+/// Minimum number of estimated LUTs that a step must save.
 const WORTH: f64 = 1.0;
 
-/// These blocks with their depths, or larger ones that are estimated to take less; in the order of their first
+/// Returns these blocks with their depths, merged where that reduces the estimate; in the order of their first
 /// operation.
 pub(super) fn merged(finder: &Finder<'_>, parts: Vec<(Part, u32)>, interval: u32) -> Vec<(Part, u32)> {
     let mut search = Search::new(finder, &parts, interval);
@@ -34,19 +34,19 @@ pub(super) fn merged(finder: &Finder<'_>, parts: Vec<(Part, u32)>, interval: u32
     if any { search.finish() } else { parts }
 }
 
-/// A block of the program as it is cut at the time.
+/// Block of the current partition.
 struct Block {
     part: Part,
     class: usize,
     area: f64,
 }
 
-/// Larger blocks in place of others.
+/// Replacement of blocks by larger blocks.
 #[derive(Clone)]
 struct Step {
-    /// Estimated tables that they save.
+    /// Estimated LUTs that the step saves.
     saved: f64,
-    /// Each with the blocks that it is made of.
+    /// Larger blocks, each with the indices of the blocks that it replaces.
     made: Vec<(Part, Vec<usize>)>,
 }
 
@@ -55,23 +55,23 @@ struct Search<'a> {
     interval: u32,
     /// Readers of each value.
     readers: Vec<Vec<ValueId>>,
-    /// Nothing where a block has gone into a larger one.
+    /// Blocks by index; `None` for a block that was merged into a larger one.
     blocks: Vec<Option<Block>>,
-    /// Which block makes a value.
+    /// Index of the block that computes each value.
     owner: FxHashMap<ValueId, usize>,
     by_key: FxHashMap<Key, usize>,
-    /// The blocks of each class.
+    /// Blocks of each class.
     members: Vec<Vec<usize>>,
     /// Number of changes of each class's blocks.
     versions: Vec<u32>,
-    /// Steps of two classes, with the versions of these that they are of.
+    /// Best step for each pair of classes, with the versions of the classes.
     steps: BTreeMap<(usize, usize), VersionedStep>,
     work: usize,
 }
 
-/// A step of two classes, or that there is none worth making, with the versions of the classes that it is of.
+/// Step of two classes, `None` if no step saves enough, with the versions of the classes.
 type VersionedStep = ((u32, u32), Option<Step>);
-/// Equal parts that hang together, each with the blocks that it is made of.
+/// Equal larger blocks, each with the indices of the blocks that it consists of.
 type Kind = Vec<(Part, Vec<usize>)>;
 
 impl<'a> Search<'a> {
@@ -127,12 +127,12 @@ impl<'a> Search<'a> {
         self.blocks[number].as_ref().expect("blocks of a class are there")
     }
 
-    /// The blocks that a block reads, each as often as it does.
+    /// Returns the blocks that a block reads, once for each input.
     fn read_by<'s>(&'s self, part: &'s Part) -> impl Iterator<Item = usize> + 's {
         part.inputs.iter().filter_map(|v| self.owner.get(v).copied())
     }
 
-    /// Makes the step that saves most; whether there was one. Nothing once the work is done.
+    /// Applies the step that saves most. Returns `true` if such a step exists, and `None` if the budget is exhausted.
     fn step(&mut self) -> Option<bool> {
         let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
         for block in self.blocks.iter().flatten().filter(|block| self.members[block.class].len() > 1) {
@@ -153,7 +153,7 @@ impl<'a> Search<'a> {
         best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         for (pair, _) in best {
             let Some(step) = self.steps.get_mut(&pair).and_then(|(_, step)| step.take()) else { continue };
-            // What leads out of a block and back into it is none.
+            // A step is invalid if blocks would depend on their own outputs.
             if self.depths(&step.made).is_some() {
                 for (part, of) in step.made {
                     of.into_iter().for_each(|number| self.remove(number));
@@ -170,7 +170,8 @@ impl<'a> Search<'a> {
         Some(())
     }
 
-    /// The larger blocks of two classes, if they save anything.
+    /// Returns the best step of two classes; the inner `None` if no step saves enough, the outer `None` if the budget
+    /// is exhausted.
     fn step_of(&mut self, (from, to): (usize, usize)) -> Option<Option<Step>> {
         let mut kinds = self.kinds(from, to)?;
         kinds.retain(|kind| kind.len() > 1);
@@ -183,7 +184,8 @@ impl<'a> Search<'a> {
         let none = vec![0; kinds.len()];
         let before = self.cost_with((from, to), &kinds, &none)?;
         let mut best = (before, none.clone());
-        // From nothing on, and from everything on: as many of each kind as fill units, all, or none.
+        // Two starting points: no larger blocks, and all of them. For each kind, try all, as many as fill units, or
+        // none.
         for start in [none, kinds.iter().map(Vec::len).collect()] {
             let mut taken: Vec<usize> = start;
             let mut cost = self.cost_with((from, to), &kinds, &taken)?;
@@ -211,7 +213,7 @@ impl<'a> Search<'a> {
         Some(Some(Step { saved: before - after, made: made.collect() }))
     }
 
-    /// Returns blocks that values connect from one class to another, in kinds of equal ones.
+    /// Returns the sets of blocks that values from one class to another connect, merged and grouped by equality.
     fn kinds(&mut self, from: usize, to: usize) -> Option<Vec<Kind>> {
         let mut parent: BTreeMap<usize, usize> = BTreeMap::new();
         fn root(parent: &mut BTreeMap<usize, usize>, mut at: usize) -> usize {
@@ -262,7 +264,7 @@ impl<'a> Search<'a> {
         Some(kinds)
     }
 
-    /// Returns the estimated tables of two classes if `counts` larger blocks of each kind are built from them.
+    /// Returns the estimated LUTs of two classes if `counts` larger blocks of each kind replace their blocks.
     fn cost_with(&mut self, (from, to): (usize, usize), kinds: &[Kind], counts: &[usize]) -> Option<f64> {
         let mut gone: FxHashSet<usize> = FxHashSet::default();
         let (mut cost, mut work) = (0.0, 0);
@@ -286,8 +288,8 @@ impl<'a> Search<'a> {
         numbers.iter().map(|&number| self.block(number).area).sum()
     }
 
-    /// Returns the estimated tables of equal blocks with their areas: of units and the multiplexers before them, or of
-    /// each block by itself.
+    /// Returns the estimated LUTs of equal blocks with these areas: the minimum of shared units with multiplexers, and
+    /// of separate blocks.
     fn cost(&self, parts: &[(&Part, f64)], work: &mut usize) -> f64 {
         let Some((first, _)) = parts.first() else { return 0.0 };
         *work += parts.len() * first.inputs.len();
@@ -303,8 +305,8 @@ impl<'a> Search<'a> {
         alone.min((area + choices(&widths, n, units, |i, k| parts[i].0.inputs[k])) * units as f64)
     }
 
-    /// Returns the number of blocks in a chain before each block, if these larger blocks are built; `None` if some
-    /// blocks would then wait for each other.
+    /// Returns the depth of each block, in blocks of the longest chain before it, if these larger blocks replace
+    /// others. Returns `None` if blocks would depend on each other in a cycle.
     fn depths(&self, made: &[(Part, Vec<usize>)]) -> Option<Vec<u32>> {
         let mut one: Vec<usize> = (0..self.blocks.len()).collect();
         for (_, numbers) in made {

@@ -1,34 +1,36 @@
-//! Reuse: a program as hardware that takes a sample every K clocks, where equal parts of the program share hardware.
+//! Resource sharing: hardware that accepts a sample every K cycles (the initiation interval), where equal parts of a
+//! program share functional units.
 //!
 //! ```text
 //! Model ─ blocks ─► groups of equal blocks ─ plan ─► Plan ─ check ─► machine ─► Machine
 //! ```
 //!
-//! Clocks are counted from the one whose rising edge accepts a sample: clock 0. Clock `t` has *phase* `t mod K`, so
-//! that all that happens at one phase happens once for each sample. A *block* is a part of the program between
-//! operations that are not linear; equal blocks form a group, whose instances are computed by `ceil(n / K)` *units*,
-//! each at most once a phase. A value that a block makes lies in a register from the clock in which it is *born*; it is
-//! held for K clocks, then handed to a register of the next K clocks as long as anything still reads it. What is read
-//! soon only goes through plain registers of its unit instead.
+//! Cycles are counted from the one whose rising edge accepts a sample: cycle 0. Cycle `t` has *phase* `t mod K`, so
+//! everything that happens at one phase happens once for each sample. A *block* is a part of the program between
+//! nonlinear operations. Equal blocks form a group. `ceil(n / K)` functional units (*units*) compute the `n` instances
+//! of a group; each unit computes at most one instance per phase. A register shows the output of a block from the cycle
+//! in which the value is *born*. That register stores the value for K cycles. If an operation reads the value later,
+//! further registers store it for K cycles each. A value whose readers are all close to its birth passes through plain
+//! registers after its unit instead.
 //!
 //! | file | what |
 //! |---|---|
-//! | `blocks` | the parts of a program, and which of them are equal |
-//! | `merge` | larger blocks of those that feed each other |
-//! | `rows` | those that are equal although their operations differ |
-//! | `sums` | sums over the blocks of a group, clock by clock |
-//! | `regions` | bit-serial parts without an equal part |
-//! | `plan` | units, clocks, registers |
-//! | `starts` | later starts, for fewer registers |
+//! | `blocks` | partition of a program into blocks, and classes of equal blocks |
+//! | `merge` | merging of blocks that feed each other |
+//! | `rows` | blocks with equal functions and different operations |
+//! | `sums` | sums over the blocks of a group, computed cycle by cycle |
+//! | `regions` | bit-serial parts that have no equal part |
+//! | `plan` | assignment of units, cycles and registers |
+//! | `starts` | later start cycles that need fewer registers |
 //! | `check` | the independent checker of a plan |
-//! | `machine` | a plan as a state machine |
-//! | `inputs` | when and where the elements of a sample are at the ports |
-//! | `figures` | what a plan takes, and what none can do without |
-//! | `instances` | the program that the hardware of a plan computes |
-//! | `serial` | the other engine: one bit a clock |
-//! | `frame` | what the machines of all plans have in common |
+//! | `machine` | state machine (FSM) of a plan |
+//! | `inputs` | cycles and bits of the input ports that carry the elements of a sample |
+//! | `figures` | hardware of a plan, and lower bounds |
+//! | `instances` | program that the hardware of a plan computes |
+//! | `serial` | bit-serial hardware: one bit or a few bits per cycle |
+//! | `frame` | common parts of the state machines of all plans |
 //!
-//! Nothing here is random or depends on time.
+//! All results are deterministic: no random numbers, no time limits.
 
 mod blocks;
 mod check;
@@ -60,10 +62,10 @@ use alir_core::num::Interval;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
-/// The longest interval.
+/// Largest initiation interval, in cycles.
 pub const MAX_INTERVAL: u32 = 4096;
 
-/// Multiplexers of more inputs than these have registers in the middle, in a clock of their own.
+/// Maximum number of inputs of a multiplexer without internal registers. A wider multiplexer may take two cycles.
 const WIDE: usize = 16;
 
 /// Value in a register, before any wiring after it.
@@ -71,7 +73,7 @@ const WIDE: usize = 16;
 pub enum Base {
     /// An element of the input port.
     Port(u32),
-    /// A value that a block makes.
+    /// Output of a block.
     Value(ValueId),
 }
 
@@ -82,39 +84,39 @@ pub struct Instance {
     pub inputs: Vec<ValueId>,
     /// Values of the program that are the block's outputs.
     pub outputs: Vec<ValueId>,
-    /// Which unit computes it.
+    /// Index of the unit that computes the instance.
     pub unit: u32,
-    /// The clock in which that reads the inputs.
+    /// Cycle in which the unit reads the inputs.
     pub start: u32,
 }
 
 /// A group of equal blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The computation that they share, with types wide enough for all of them, as hardware makes it.
+    /// Implementation that all instances share, with types wide enough for every instance.
     pub template: Model,
-    /// Specification in the operations of the program, where the implementation uses others.
+    /// Specification in the operations of the program; `None` if it equals the template.
     pub specification: Option<Model>,
-    /// For each operation of the template, how many clocks after the start it is computed.
+    /// For each operation of the template, the number of cycles from the instance's start to its computation.
     pub stage: Vec<u32>,
     /// Number of units of the hardware.
     pub units: u32,
-    /// The blocks.
+    /// Instances of the block.
     pub instances: Vec<Instance>,
-    /// `true` if some instances compute their values with other operations: the rows of their sums are equal.
+    /// `true` if some instances have other operations in the program: their sums are equal as rows of coefficients.
     pub by_rows: bool,
 }
 
-/// Registers that a value lies in.
+/// Registers that store a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// This number of registers of K cycles each, the first from the value's birth on.
+    /// Number of registers that store the value for K cycles each; the first one loads the value at its birth.
     Held(u32),
-    /// The plain registers after an outlet, shared by all values that it provides.
+    /// Plain registers after an output port, shared by all values of that port.
     Passing(OutputPort),
 }
 
-/// Where values come from one after the other.
+/// Port that provides one value after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OutputPort {
     /// An output of a unit.
@@ -126,18 +128,18 @@ pub enum OutputPort {
         /// The output of the template.
         output: usize,
     },
-    /// A lane of the port that beats come through.
+    /// A lane of the input port that transfers the beats of a sample.
     Lane(u32),
 }
 
-/// In which clocks a value is held, and where.
+/// Storage of a value: its cycles and its registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
-    /// The first clock in which a register shows it.
+    /// First cycle in which a register shows the value.
     pub born: u32,
-    /// The last clock in which something reads it.
+    /// Last cycle in which an operation reads the value.
     pub last: u32,
-    /// Where it lies.
+    /// Registers of the value.
     pub storage: Storage,
 }
 
@@ -146,18 +148,18 @@ pub struct Store {
 pub struct Plan {
     /// Initiation interval: cycles between two samples.
     pub interval: u32,
-    /// Clocks from the edge that accepts a sample to its result, which stays for [`Plan::interval`] clocks.
+    /// Cycles from the edge that accepts a sample to its result, which is stable for [`Plan::interval`] cycles.
     pub latency: u32,
-    /// The groups, including blocks that share nothing.
+    /// Groups of equal blocks; a block without an equal one is a group of one instance.
     pub groups: Vec<Group>,
     /// Bit-serial parts.
     pub regions: Vec<Region>,
-    /// When and where a sample is at the ports.
+    /// Cycles and bits of the input ports that carry a sample.
     pub inputs: Inputs,
-    /// Every value that lies in a register, those on streams aside.
+    /// Storage of every value in a register, except for bit-serial streams.
     pub stores: BTreeMap<Base, Store>,
-    /// For each output element, whether it has a register of its own, loaded by the edge before the result is there,
-    /// rather than to be the register of its source.
+    /// For each output element, `true` if a separate register stores it. The edge before the result loads that
+    /// register. Other elements read the register of their source.
     pub own_register: Vec<bool>,
     /// `true` if an additional plain register is between every output and its port: the last cycle of the latency.
     pub registered_outputs: bool,
@@ -166,7 +168,7 @@ pub struct Plan {
 /// Origin of a value: a register and wires after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The register, if it is no constant.
+    /// Register; `None` for a constant.
     pub base: Option<Base>,
     /// Operations that are wires, the one nearest the register first.
     pub wires: Vec<ValueId>,
@@ -185,7 +187,7 @@ pub fn free(model: &Model) -> Vec<bool> {
     free
 }
 
-/// Where the value that an instance or an output reads comes from.
+/// Returns the origin of a value that an instance or an output reads.
 pub fn origin(model: &Model, free: &[bool], value: ValueId) -> Origin {
     let mut wires = Vec::new();
     let mut at = value;
@@ -208,7 +210,7 @@ pub fn origin(model: &Model, free: &[bool], value: ValueId) -> Origin {
 /// distinguished by their elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Wire {
-    /// Nothing: it is a constant.
+    /// A constant; no register drives it.
     Constant(ValueId),
     /// A quantised value: shift and interval.
     Quantised(i32, Interval),
@@ -224,7 +226,7 @@ fn wire(model: &Model, id: ValueId) -> Wire {
     }
 }
 
-/// Operations of a program from what is read to what is given, constants aside.
+/// Returns the operations that `outputs` depend on, up to `inputs`, without constants.
 fn between(model: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Vec<ValueId> {
     let mut seen: FxHashSet<ValueId> = inputs.iter().copied().collect();
     let mut all = Vec::new();
@@ -256,19 +258,20 @@ impl Plan {
 }
 
 impl Group {
-    /// The computation that the blocks share, in the operations of the program.
+    /// Returns the specification of the blocks, in the operations of the program.
     pub fn specification(&self) -> &Model {
         self.specification.as_ref().unwrap_or(&self.template)
     }
 }
 
 impl Plan {
-    /// The first stage after an output's operation: clocks from an instance's start to the birth of an output.
+    /// Returns the number of cycles from an instance's start to the birth of an output.
     pub fn output_latency(group: &Group, output: usize) -> u32 {
         group.template.outputs()[output].source.map_or(1, |v| group.stage[v.index()] + 1)
     }
 
-    /// The first stage of an operation that reads each input of a group's blocks; `u32::MAX` for those that none reads.
+    /// Returns, for each input of a group's template, the first stage of an operation that reads the input; `u32::MAX`
+    /// for an unread input.
     pub(crate) fn first_readings(group: &Group) -> Vec<u32> {
         let template = &group.template;
         let mut first = vec![u32::MAX; template.n_inputs()];
@@ -283,7 +286,8 @@ impl Plan {
         first
     }
 
-    /// Clocks from the edge that accepts a sample to its result, registers at the ports aside.
+    /// Returns the number of cycles from the edge that accepts a sample to its result, without registers at the output
+    /// ports.
     pub fn settled(&self) -> u32 {
         self.latency - u32::from(self.registered_outputs)
     }
@@ -294,7 +298,8 @@ impl Plan {
         Plan { latency: self.latency + u32::from(!self.registered_outputs), registered_outputs: true, ..self }
     }
 
-    /// Percentage of the program's estimated logic that is in groups with fewer units than instances.
+    /// Returns the percentage of the program's estimated logic that is shared: logic of groups with fewer units than
+    /// instances, and bit-serial logic.
     pub fn shared(&self) -> f64 {
         let (mut all, mut shared) = (0.0, 0.0);
         for group in &self.groups {
@@ -321,7 +326,7 @@ impl Plan {
         if all > 0.0 { 100.0 * self.tables() / all } else { 100.0 }
     }
 
-    /// Returns the estimated tables of the units and of bit-serial parts, without multiplexers.
+    /// Returns the estimated LUTs of the units and of bit-serial parts, without multiplexers.
     fn tables(&self) -> f64 {
         let of_groups = |group: &Group| blocks::area(&group.template) * f64::from(group.units);
         let of_region = |region: &Region| serial::tables(&region.graph, &region.plan);

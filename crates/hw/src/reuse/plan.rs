@@ -1,11 +1,11 @@
-//! Units, clocks and registers.
+//! Assignment of blocks to units and cycles, and of values to registers.
 //!
-//! Blocks are placed one after the other, those of smaller depth first, of these those that can begin first, then in
-//! the order of the input elements that they read, each as early as its inputs allow at a phase in which a unit of its
-//! group is free. Nothing feeds back, so such a cycle always exists. In this order the positions of a raster are
+//! The planner places blocks one after the other: by depth, then by earliest start, then in the order of the input
+//! elements that they read. Each block starts as early as its inputs allow, at a phase in which a unit of its group is
+//! free. The program has no feedback, so such a cycle always exists. In this order the positions of a raster are
 //! computed in rows, and the next layer reads each value a constant time after its computation: from plain registers,
-//! without a multiplexer. Elsewhere the order of the program may be the better one, so both are tried. Then blocks
-//! start later, at the same phases, where fewer registers hold values that way ([`super::starts`]).
+//! without a multiplexer. For other programs the order of the operations may be better, so the planner tries both
+//! orders. Finally, blocks start later, at the same phases, if that needs fewer registers ([`super::starts`]).
 
 use super::blocks::{Finder, classes};
 use super::regions::{self, Region, UnplannedRegion};
@@ -20,10 +20,10 @@ use alir_opt::passes;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Most plain registers after an output of a unit.
+/// Maximum number of plain registers after an output of a unit.
 const PASSING: u32 = 16;
 
-/// Most plain registers after a lane of beats: rows of an image.
+/// Maximum number of plain registers after a lane of beats: enough for rows of an image.
 const ROWS: u32 = 1024;
 
 /// Blocks and regions to place next: blocks of groups that can begin in any order, then regions.
@@ -32,13 +32,13 @@ type Level = (Vec<(usize, usize)>, Vec<usize>);
 /// Options for the hardware of a program's parts, and their inputs.
 #[derive(Clone, Copy)]
 pub struct Engines<'o> {
-    /// When and where a sample is at the ports.
+    /// Cycles and bits of the input ports that carry a sample.
     pub inputs: &'o Inputs,
-    /// Multiplexers before units have a cycle of their own, even with few inputs.
+    /// `true` if every multiplexer before a unit takes a separate cycle, even with few inputs.
     pub chosen_before: bool,
-    /// Every part is made of what this makes of its operations.
+    /// Optimisation of each part's operations for the implementation; `None` to implement the operations unchanged.
     pub optimise: Option<&'o dyn Fn(&Model) -> Model>,
-    /// Parts without an equal part may be bit-serial.
+    /// `true` if parts without an equal part may be bit-serial.
     pub bit_by_bit: bool,
 }
 
@@ -48,19 +48,20 @@ impl Default for Engines<'_> {
     }
 }
 
-/// Plans hardware that accepts a sample every `interval` cycles. Also returns the program of the plan if it is not
-/// `model`: an equivalent one, with sums over the blocks of a group computed cycle by cycle. `stages` partitions a
-/// block into stages: for each of its operations, from 0 on.
+/// Plans hardware with the initiation interval `interval`, in cycles. Also returns the program of the plan if it
+/// differs from `model`: an equivalent program with an additional constant zero, or with sums over the blocks of a
+/// group computed cycle by cycle. `stages` partitions a block into pipeline stages: it returns the stage of each
+/// operation, from 0 on.
 ///
 /// # Errors
-/// Those of `stages`.
+/// The error of `stages`, if `stages` fails.
 pub fn plan<E>(
     model: &Model,
     interval: u32,
     engines: &Engines<'_>,
     mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>,
 ) -> Result<(Option<Model>, Plan), E> {
-    // In place of missing values at the edges of an image.
+    // A constant zero replaces missing values at the edges of an image.
     let with_zero = with_a_zero(model);
     let model = with_zero.as_ref().unwrap_or(model);
     let exact = passes::exact_sums(model);
@@ -78,7 +79,7 @@ pub fn plan<E>(
     })
 }
 
-/// Appends a constant zero to the program; `None` if it has one.
+/// Returns the program with an additional constant zero; `None` if the program already contains a constant zero.
 fn with_a_zero(model: &Model) -> Option<Model> {
     if model.ids().any(|v| is_zero(model, v)) {
         return None;
@@ -105,7 +106,8 @@ fn reads_zero(model: &Model, plan: &Plan) -> bool {
     plan.groups.iter().flat_map(|group| &group.instances).any(|i| i.inputs.iter().any(|v| Some(*v) == last))
 }
 
-/// A plan for a program with its [`passes::exact_sums`], with the blocks that are there already.
+/// Returns a plan for a program with its [`passes::exact_sums`]. `gathered` contains blocks that the partition must
+/// keep.
 fn plan_program<E>(
     (model, exact): (&Model, &[bool]),
     gathered: Option<&Gathered>,
@@ -125,7 +127,7 @@ fn plan_program<E>(
     let mut groups = Vec::new();
     let mut levels: BTreeMap<u32, Level> = BTreeMap::new();
     for (number, region) in regions.iter().enumerate() {
-        // What is computed whole is computed in a clock: an operation that is longer than a stage by itself is refused.
+        // Operations on whole values take one cycle, so `stages` rejects an operation that is longer than a stage.
         stages(&region.implementation)?;
         levels.entry(region.depth).or_default().1.push(number);
     }
@@ -135,7 +137,8 @@ fn plan_program<E>(
         let mut stage = stages(template)?;
         let units = u32::try_from(class.instances.len()).expect("fewer than 2^32 blocks").div_ceil(interval);
         let sources = class.most_sources(units as usize);
-        // Accumulators read what the units before them gave in the same clock.
+        // Accumulators read the outputs of units in the cycle in which these are born, so no multiplexer cycle comes
+        // before them.
         let before =
             if class.kept { 0 } else { u32::from(sources > WIDE) + u32::from(sources > 1 && engines.chosen_before) };
         for id in template.ids() {
@@ -166,7 +169,7 @@ fn plan_program<E>(
     Ok(later(model, &free, &earliest).filter(is_better).unwrap_or(earliest))
 }
 
-/// A plan with later starts for fewer bits of registers, if there are any.
+/// Returns the plan with later starts that need fewer register bits; `None` if no start changes.
 fn later(model: &Model, free: &[bool], plan: &Plan) -> Option<Plan> {
     let later = starts::later(model, free, plan);
     let moved = |by: &u32| *by > 0;
@@ -185,8 +188,8 @@ fn later(model: &Model, free: &[bool], plan: &Plan) -> Option<Plan> {
     Some(stored(model, free, (plan.interval, &plan.inputs), groups, regions))
 }
 
-/// A plan of these groups, level by level; of blocks that can begin in the same clock those first that read the first
-/// input elements, or that come first in the program.
+/// Returns a plan of these groups and regions, placed level by level. With `by_ports`, blocks are ordered by earliest
+/// start and then by the first input element that they read; otherwise they are placed in program order.
 fn placed(
     model: &Model,
     free: &[bool],
@@ -197,11 +200,11 @@ fn placed(
     let mut born: BTreeMap<Base, u32> = BTreeMap::new();
     let base_of = |v: ValueId| origin(model, free, v).base;
     let birth = |born: &BTreeMap<Base, u32>, base: Base| birth(born, inputs, base);
-    // How many units of each group are taken at a phase.
+    // Number of units in use, by group and phase.
     let mut taken: FxHashMap<(usize, u32), u32> = FxHashMap::default();
     let mut regions: Vec<Region> = Vec::with_capacity(wanted.len());
     for (level, of_regions) in levels {
-        // What a block reads is made by blocks of smaller depth.
+        // Blocks read values of blocks with smaller depth only.
         let place = |&(group, at): &(usize, usize)| {
             let instance: &Instance = &groups[group].instances[at];
             let bases = || instance.inputs.iter().filter_map(|&v| base_of(v));
@@ -244,7 +247,7 @@ fn placed(
     stored(model, free, (interval, inputs), groups, regions)
 }
 
-/// The first clock in which something is shown.
+/// Returns the first cycle in which a register or a port shows a value.
 fn birth(born: &BTreeMap<Base, u32>, inputs: &Inputs, base: Base) -> u32 {
     match base {
         Base::Port(e) => inputs.born(e),
@@ -252,7 +255,7 @@ fn birth(born: &BTreeMap<Base, u32>, inputs: &Inputs, base: Base) -> u32 {
     }
 }
 
-/// The plan of blocks and regions with these starts: units, registers, results.
+/// Returns the plan of blocks and regions with these starts: assigns units, registers and result registers.
 fn stored(
     model: &Model,
     free: &[bool],
@@ -279,16 +282,17 @@ fn stored(
     for instance in groups.iter().flat_map(|g| &g.instances) {
         instance.inputs.iter().filter_map(|&v| base_of(v)).for_each(|base| read(base, instance.start));
     }
-    // Streams read the first register for as long as that holds a value.
+    // Streams read the first register of a value until its last cycle.
     let mut shown: Vec<Base> = Vec::new();
     for base in regions.iter().flat_map(|region| &region.inputs).filter_map(|&v| base_of(v)) {
         read(base, birth(&born, base) + interval - 1);
         shown.push(base);
     }
-    // An output that shows its source as it is may be the source's register, if it is born when the result is.
+    // An output that is not negated may read the register of its source directly if the source is born in the cycle of
+    // the result.
     let sources = || model.outputs().iter().map(|o| (o.source.and_then(base_of), o.neg));
     let earliest = |(base, neg): (Option<Base>, bool)| base.map(|base| birth(&born, base) + u32::from(neg));
-    // A result is there when its sample is.
+    // The result is not available before the last beat of its sample.
     let latency = sources().filter_map(earliest).max().unwrap_or(1).max(inputs.beat_count());
     let mut own_register = Vec::with_capacity(model.outputs().len());
     for (base, neg) in sources() {
@@ -329,12 +333,12 @@ fn stored(
     Plan { interval, latency, groups, regions, inputs: inputs.clone(), stores, own_register, registered_outputs: false }
 }
 
-/// Source of an input of a unit, if values pass after their outlets: the outlet or the port, the age of the value in
-/// cycles, and the wires after it.
+/// Source of an input of a unit, if values pass through plain registers: the output port or the base, the age of the
+/// value in cycles, and the wires after the register.
 type Source = (Option<OutputPort>, Option<Base>, u32, Vec<Wire>);
 
-/// Gives every instance that unit of those that are free at its phase whose inputs have read most of the same sources
-/// at other phases: they need the smallest multiplexers.
+/// Assigns a unit to every instance: among the units that are free at its phase, the one whose inputs already read most
+/// of the same sources (in bits) at other phases. This minimises multiplexer inputs.
 fn choose_copies(
     model: &Model,
     free: &[bool],
@@ -346,7 +350,7 @@ fn choose_copies(
         .zip(&*groups)
         .flat_map(|(number, group)| group.instances.iter().enumerate().map(move |(at, i)| (i.start, number, at)))
         .collect();
-    // What an instance reads is made by earlier ones.
+    // Instances read values of earlier instances only.
     order.sort_unstable();
     let mut made: FxHashMap<ValueId, OutputPort> = FxHashMap::default();
     let lane =
@@ -399,16 +403,16 @@ fn choose_copies(
     }
 }
 
-/// Lets values of an outlet that are read soon pass through plain registers, where that takes fewer of them.
+/// Moves values with short lifetimes to plain registers after their output port if that needs fewer registers.
 fn pass(values: Vec<Base>, outlet: OutputPort, (interval, shown): (u32, &[Base]), stores: &mut BTreeMap<Base, Store>) {
     let life = |base: &Base| stores.get(base).map_or(0, |s| s.last - s.born);
     let may_pass = |base: &Base, depth: u32| life(base) < depth && shown.binary_search(base).is_err();
-    // A value that is held is one more that multiplexers choose from: that counts as a register.
+    // A value with its own register is an additional multiplexer input, which counts as one register.
     let registers = |depth: u32| {
         let held = values.iter().filter(|base| !may_pass(base, depth));
         depth + held.map(|base| life(base) / interval + 2).sum::<u32>()
     };
-    // Of equally many, more that pass: a reader has fewer registers to choose from.
+    // Ties prefer the larger depth: a reader then selects among fewer registers.
     let deepest = match outlet {
         OutputPort::Unit { .. } => PASSING,
         OutputPort::Lane(_) => values.iter().map(|base| life(base) + 1).max().unwrap_or(0).min(ROWS),

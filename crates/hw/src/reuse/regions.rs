@@ -1,9 +1,10 @@
 //! Bit-serial regions: parts of a program that have no equal part to share functional units with.
 //!
 //! Blocks without an equal one are merged: those between the same groups become one *region*. Each block has a level
-//! that is at least the levels of the blocks it reads: even if the block is the only one of its kind, odd if it shares
-//! functional units. No path between two blocks of one level leads through another level, so regions and groups can be
-//! computed level by level. A region is bit-serial if the estimate is below that of its blocks in parallel form.
+//! that is at least the levels of the blocks it reads: an even level if the block is the only one of its kind, an odd
+//! level if the block shares functional units. No path between two blocks of one level leads through another level, so
+//! regions and groups can be computed level by level. A region is bit-serial if the estimate is below that of its
+//! blocks in parallel form.
 
 use super::blocks::{Class, Finder, Part, area};
 use super::{Base, origin, serial};
@@ -45,7 +46,8 @@ pub(super) struct UnplannedRegion {
     pub(super) depth: u32,
 }
 
-/// Returns the estimated number of LUTs of a bit-serial program at this interval; `None` if it does not fit in it.
+/// Returns the estimated number of LUTs of a bit-serial program at this interval; `None` if no bit-serial plan exists
+/// for the interval.
 fn luts(graph: &serial::Graph, interval: u32) -> Option<f64> {
     let plan = serial::quick_plan(graph, interval, &graph.arrivals(false)).ok()?;
     Some(serial::tables(graph, &plan))
@@ -72,7 +74,7 @@ pub(super) fn split(
             blocks.maker.insert(v, place);
         }
     }
-    // For each block the values that it reads, and, if it has no equal one, its operations.
+    // For each block, the values that the block reads; for bit-serial candidates, also the operations of the block.
     let parts: Vec<(Vec<ValueId>, Vec<ValueId>)> = (blocks.members.iter().enumerate())
         .map(|(place, &(_, number, at))| {
             let (inputs, outputs) = &classes[number].instances[at];
@@ -162,8 +164,8 @@ struct Blocks<'a> {
 }
 
 impl Blocks<'_> {
-    /// Returns the inputs and the operations of a block with these outputs. (The inputs of one that was separated by
-    /// the rows of its sums leave out what cancels.)
+    /// Returns the inputs and the operations of a block with these outputs. (If `rows` has built the block, its
+    /// recorded inputs exclude sources that cancel out.)
     fn inputs_and_operations(&self, place: usize, outputs: &[ValueId]) -> (Vec<ValueId>, Vec<ValueId>) {
         let (mut reads, mut ids) = (Vec::new(), Vec::new());
         let mut seen: FxHashSet<ValueId> = FxHashSet::default();
@@ -189,7 +191,7 @@ impl Blocks<'_> {
 /// Blocks, and for each of them the values that it reads and its operations.
 type BlocksAndParts<'w> = (&'w [(u32, usize, usize)], &'w [(Vec<ValueId>, Vec<ValueId>)]);
 
-/// Merges the blocks `members` into one program; `None` if no other block or output reads a value of them.
+/// Merges the blocks `members` into one program; `None` if no other block and no output reads a value of these blocks.
 fn merged(
     finder: &Finder<'_>,
     classes: &[Class],

@@ -1,11 +1,11 @@
 //! Blocks with equal functions and different operations: equal integer rows between nonlinear operations.
 //!
-//! A solver computes the same matrix by other sums at each position of an image, and shares sums of neighbouring
-//! positions, so that no two parts of the program are equal graphs. Their functions are equal nevertheless: between
-//! nonlinear operations every sum that never wraps is an exact row of coefficients over its sources. Outputs whose rows
-//! are equal up to renaming of the sources, and which the same operations follow, are instances of one block. Outputs
-//! over the same sources belong to one instance if their rows together equal those of every other instance. The
-//! cheapest of the graphs implements all instances.
+//! The solver for constant matrices may use different sums for one matrix at each position of an image, and may share
+//! sums between neighbouring positions. Then no two parts of the program are equal graphs, although their functions are
+//! equal. Between nonlinear operations, every sum that never wraps is an exact row of coefficients over its sources.
+//! Outputs are instances of one block if their rows are equal up to renaming of the sources, and if equal operations
+//! follow the sums. Outputs over the same sources belong to one instance if their rows together equal those of every
+//! other instance. The cheapest of the graphs implements all instances.
 //!
 //! A row may have holes: at the edge of an image there are fewer pixels, and in a network that was trained with fewer
 //! bits some values are always zero. A row with the coefficients of another instance for fewer sources is also an
@@ -19,14 +19,14 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// Fraction of the estimate below which filling a hole pays off, as optimisation makes unshared blocks smaller than
-/// their estimate.
+/// Filling holes must reduce the estimate to less than this fraction, because optimisation reduces unshared blocks
+/// below their estimate.
 const SURE: f64 = 0.85;
 
 /// Maximum number of terms that are added or compared in the search.
 const WORK: u64 = 60_000_000;
 
-/// A number `mantissa * 2^exponent`; the mantissa is odd, or both are 0.
+/// Number `mantissa * 2^exponent`; the mantissa is odd, or both fields are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Dyadic {
     mantissa: i128,
@@ -44,7 +44,7 @@ impl Dyadic {
         }
     }
 
-    /// Returns `self + other * 2^shift`, negated first if `neg`; `None` if the number is too large.
+    /// Returns `self + other * 2^shift`, or `self - other * 2^shift` if `neg`; `None` if the number is too large.
     fn plus(self, other: Dyadic, shift: i32, neg: bool) -> Option<Dyadic> {
         let other_exponent = other.exponent.checked_add(shift)?;
         if other.mantissa == 0 {
@@ -103,17 +103,17 @@ impl Row {
 /// An output of a block as a function of a sum, and the row of the sum.
 struct RowExpansion {
     value: ValueId,
-    /// Number that is equal for equal functions of sums with the same constant.
+    /// Index of the function of the sum: equal for equal functions of sums with equal constants.
     like: u32,
     /// The sum's sources and coefficients.
     terms: Vec<(u32, Dyadic)>,
 }
 
-/// Equal rows that are seen together.
+/// Rows of one instance: its outputs and their coefficients.
 #[derive(Clone, Default)]
 struct Instance {
     outputs: Vec<ValueId>,
-    /// For each source the coefficients that it has, by output.
+    /// For each source, its coefficients, by output.
     columns: BTreeMap<u32, Coefficients>,
 }
 
@@ -133,7 +133,7 @@ impl Instance {
     }
 }
 
-/// Returns `true` if all of a sorted list is in another one, each as often.
+/// Returns `true` if the sorted list `all` contains every entry of the sorted list `few`, with multiplicity.
 fn is_within<T: Ord>(few: &[T], all: &[T]) -> bool {
     let mut all = all.iter();
     few.iter().all(|x| all.by_ref().any(|y| y == x))
@@ -144,11 +144,11 @@ type Coefficients = Vec<(u32, Dyadic)>;
 /// A column, with the required properties of its source.
 type Column = (u32, Coefficients);
 
-/// Equal blocks of one depth, operation by operation, which others may join whose rows have holes.
+/// Class of blocks of one depth that are equal operation by operation. Blocks whose rows have holes may join the class.
 pub(super) struct Host<'p> {
     /// The class of blocks.
     pub(super) class: Class,
-    /// Each of them.
+    /// Blocks of the class.
     pub(super) parts: Vec<&'p Part>,
 }
 
@@ -225,10 +225,10 @@ pub(super) fn split(
     Some(classes)
 }
 
-/// Instances that are seen together.
+/// Instances of one block.
 struct Group {
     instances: Vec<Instance>,
-    /// Index of the host, and the blocks that joined it.
+    /// Index of the host that the instances belong to, if any.
     host: Option<usize>,
 }
 
@@ -239,12 +239,12 @@ struct Search<'a> {
     order: Vec<ValueId>,
     /// Inputs of the blocks, by number.
     sources: Vec<ValueId>,
-    /// For each source, a number that is the same where the same must be known of it.
+    /// For each source, an index that is equal for sources with equal required properties.
     kinds: Vec<u32>,
     rows: FxHashMap<ValueId, Row>,
     /// Outputs of unshared blocks, then those of hosts.
     outputs: Vec<ValueId>,
-    /// Number of outputs of the former.
+    /// Number of outputs of the unshared blocks.
     of_alone: usize,
     shown: FxHashMap<ValueId, RowExpansion>,
 }
@@ -317,8 +317,8 @@ impl<'a> Search<'a> {
         self.outputs[..self.of_alone].iter().filter_map(|value| self.shown.get(value))
     }
 
-    /// Returns the operations from a sum to an output, numbered independently of the sum, and the sum; `None` if the
-    /// operations are not a chain.
+    /// Returns the chain of operations from a sum to an output, in a form that is independent of the sum, and the sum.
+    /// Returns `None` if the operations are not a chain.
     fn chain(&self, value: ValueId) -> Option<(Vec<Vec<u64>>, ValueId)> {
         let mut chain = Vec::new();
         let mut at = value;
@@ -356,7 +356,7 @@ impl<'a> Search<'a> {
         terms
     }
 
-    /// Columns in an order that forgets the sources.
+    /// Returns the columns in an order that is independent of the sources.
     fn sorted(&self, columns: &BTreeMap<u32, Coefficients>) -> Vec<Column> {
         let mut all: Vec<Column> =
             columns.iter().map(|(&s, column)| (self.kinds[s as usize], column.clone())).collect();
@@ -408,7 +408,8 @@ impl<'a> Search<'a> {
     /// Adds one of these outputs to each instance, so that all instances remain equal; does nothing if that is
     /// impossible.
     fn join(&self, instances: &mut [Instance], kind: &[&RowExpansion], work: &mut u64) -> Option<bool> {
-        // For each way in which an output may lie to an instance, the pairs that lie so.
+        // For each combination of coefficients that an output and an instance can have on common sources, the pairs
+        // (instance, output) with this combination.
         let mut ways: FxHashMap<u64, (usize, Vec<(usize, usize)>)> = FxHashMap::default();
         for (i, instance) in instances.iter().enumerate() {
             for (j, shown) in kind.iter().enumerate() {
@@ -492,7 +493,8 @@ impl<'a> Search<'a> {
             let mut absorbed: Vec<usize> = Vec::new();
             for (other, instances) in of_group {
                 let outputs: usize = instances.iter().map(|instance| instance.outputs.len()).sum();
-                // Outputs of others that come with it belong to groups of one instance.
+                // Further outputs of these instances may belong to other groups; `members` has the groups of all
+                // outputs.
                 let members: FxHashSet<usize> =
                     instances.iter().flat_map(|i| i.outputs.iter().map(|v| owner[v])).collect();
                 let all = |&m: &usize| groups[m].instances.iter().map(|i| i.outputs.len()).sum::<usize>();
@@ -522,8 +524,8 @@ impl<'a> Search<'a> {
         groups.retain(|group| group.instances.len() > 1);
     }
 
-    /// Returns instances with the rows of another one, with holes, from outputs of other groups; `None` once the limit
-    /// of work is reached.
+    /// Returns instances, built from outputs of other groups, whose rows equal those of `like` with holes. Returns
+    /// `None` if the budget is exhausted.
     fn with_holes(
         &self,
         like: &Instance,
@@ -612,7 +614,7 @@ impl<'a> Search<'a> {
             all
         };
         let first = sorted(&group[0]);
-        // For each column of the first the source that has it.
+        // For each column of the first instance, the source with that column.
         let read = |instance: &Instance| -> Option<Vec<ValueId>> {
             let mut own = sorted(instance).into_iter().peekable();
             let mut read = Vec::with_capacity(first.len());

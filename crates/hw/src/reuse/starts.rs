@@ -1,14 +1,15 @@
-//! Later starts, for fewer registers.
+//! Later start cycles that need fewer registers.
 //!
-//! Which unit computes a block, and at which phase, is left as it is; a block may start any number of intervals later.
-//! A held value takes a register for each interval from its birth to its last reading, so that bits of registers are
-//! linear in these numbers of intervals and in those of the last readings, under inequalities between two of them: the
-//! dual of a flow, like that of pipeline registers (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*,
-//! 1991). The same network finds the minimum ([`alir_opt::schedule::FlowNetwork`]): while excess flow is stuck, all
-//! nodes that it reaches start an interval later.
+//! The unit and the phase of each block stay unchanged; a block may start any number of intervals later. A stored value
+//! needs one register for each interval from its birth to its last read. The number of register bits is therefore
+//! linear in the delays of the blocks and in the intervals of the last reads, and every constraint is an inequality
+//! between two of these variables. The linear program is the dual of a network flow, as for pipeline registers (C. E.
+//! Leiserson, J. B. Saxe, *Retiming synchronous circuitry*, 1991), and [`alir_opt::schedule::FlowNetwork`] finds the
+//! minimum: while excess flow is stuck, all nodes that the excess reaches start one interval later.
 //!
-//! The flow that is found is the proof: added up with it the inequalities say that no starts take fewer bits. That is
-//! checked here without the network: what leaves and what comes to each number is what it costs.
+//! The flow proves the minimum: the sum of the inequalities, each times its flow, is a lower bound of the register bits
+//! for all starts. This module checks the flow without the network: the net flow into each variable must equal the cost
+//! of the variable.
 
 use super::{Base, OutputPort, Plan, Storage, origin};
 use alir_core::ir::{Model, ValueId};
@@ -16,28 +17,28 @@ use alir_opt::schedule::{FlowNetwork, Saturated};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Arcs that are looked at before the search stops.
+/// Maximum number of arcs that the search examines.
 const WORK: u64 = 200_000_000;
 
-/// Delays in intervals of instances and regions, for the fewest bits of registers that hold values.
+/// Delays of instances and regions, in intervals, with the fewest register bits for stored values.
 pub(super) struct Later {
-    /// For each group, its instances.
+    /// Delay of each instance, by group.
     pub(super) groups: Vec<Vec<u32>>,
-    /// The regions.
+    /// Delay of each region.
     pub(super) regions: Vec<u32>,
     /// Lower bound of the register bits for all starts at these phases, with these plain registers.
     pub(super) at_least: u64,
 }
 
-/// The number of intervals that never changes: that of ports and results.
+/// Variable that is always 0: the delay of ports and results.
 const GROUND: u32 = 0;
 
-/// Inequalities `to - from >= gain`, and what each number costs.
+/// Linear program: inequalities `to - from >= gain` between variables, and the cost of each variable.
 #[derive(Default)]
 struct Program {
     arcs: Vec<(u32, u32, i32)>,
     cost: Vec<i64>,
-    /// Numbers that keep the inequalities.
+    /// Initial values of the variables, which satisfy the inequalities.
     label: Vec<i32>,
 }
 
@@ -59,7 +60,8 @@ impl Program {
         self.at_least((b, a), 0);
     }
 
-    /// The numbers of least cost, and what their cost cannot be below.
+    /// Returns values of the variables with minimal cost, and a proved lower bound of the cost; `None` instead of the
+    /// bound if the budget is exhausted.
     fn least(self) -> (Vec<i32>, Option<i64>) {
         let mut network = FlowNetwork::new(self.label);
         network.want.clone_from(&self.cost);
@@ -90,14 +92,14 @@ impl Program {
     }
 }
 
-/// The intervals that each block and region of a plan may start later for the fewest bits of registers.
+/// Returns delays of a plan's blocks and regions, in intervals, that minimise the register bits.
 pub(super) fn later(model: &Model, free: &[bool], plan: &Plan) -> Later {
     let base_of = |v: ValueId| origin(model, free, v).base;
     let mut program = Program::default();
     let ground = program.number(0);
     assert_eq!(ground, GROUND);
     let mut makers: FxHashMap<ValueId, u32> = FxHashMap::default();
-    // Who reads a value, and when.
+    // For each value, the variables of its readers and the cycles of the reads.
     let mut readers: BTreeMap<Base, Vec<(u32, u32)>> = BTreeMap::new();
     let groups: Vec<Vec<u32>> =
         plan.groups.iter().map(|group| group.instances.iter().map(|_| program.number(0)).collect()).collect();
@@ -117,7 +119,8 @@ pub(super) fn later(model: &Model, free: &[bool], plan: &Plan) -> Later {
         Base::Port(_) => GROUND,
         Base::Value(v) => makers[&v],
     };
-    // Streams read a value's first register while it shows it, so they start as much later as what makes it.
+    // Streams read the first register of a value, so a region is delayed by as much as the blocks that compute its
+    // inputs.
     for (region, &number) in plan.regions.iter().zip(&regions) {
         for (base, &first) in region.inputs.iter().map(|&v| base_of(v)).zip(&region.plan.arrivals) {
             let Some(base) = base else { continue };

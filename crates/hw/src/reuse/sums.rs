@@ -1,9 +1,10 @@
-//! Sums over the blocks of a group: accumulators in place of a tree over values that are all held.
+//! Sums over the blocks of a group: accumulators replace an adder tree over stored values.
 //!
-//! A pooling layer or a deep set adds up the outputs of every block of a group. In a tree of the program that reads all
-//! of them at once, each has to be held until the last is available. Sums without truncation may be computed in any
-//! order, so the program is rewritten: the outputs of the units in one cycle are added up, then added to the sum so
-//! far. Both are blocks like others, one for each cycle in which blocks begin, and each kind is computed by one unit.
+//! A pooling layer or a deep set adds the outputs of every block of a group. An adder tree that reads all outputs at
+//! once needs each of them stored until the last is available. The order of additions without truncation is arbitrary,
+//! so this module rewrites the program: it adds the outputs of the units in one cycle, then adds the result to the
+//! partial sum. The tree and the accumulation of each cycle are ordinary blocks; one unit computes all trees of a sum,
+//! and another unit all accumulations.
 //!
 //! ```text
 //! units ─ x₁, x₂, … of one clock ─► tree ─► + ─┬─► sum
@@ -11,8 +12,7 @@
 //!                                            └──┘ 0 at first
 //! ```
 //!
-//! Where a unit has no output in a cycle, or the sum so far is empty, the program has a constant zero, which the blocks
-//! read as an input.
+//! If a unit has no output in a cycle, or if the partial sum is empty, the blocks read a constant zero as an input.
 
 use super::Plan;
 use super::blocks::Part;
@@ -22,16 +22,16 @@ use alir_opt::passes;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Additions of the program that are looked at before the search gives up, each as often as sums contain it.
+/// Budget of the search: number of additions that it examines, counted once for each sum that contains them.
 const WORK: usize = 20_000_000;
 
-/// A program with sums over the blocks of groups made clock by clock.
+/// Program whose sums over the blocks of groups are computed cycle by cycle.
 pub(super) struct Gathered {
     /// The program.
     pub(super) model: Model,
-    /// Its [`passes::exact_sums`].
+    /// Result of [`passes::exact_sums`] for the program.
     pub(super) exact: Vec<bool>,
-    /// Blocks that stay as they are, with inputs that may be constant zeros.
+    /// Blocks that the partition must keep; their inputs may be constant zeros.
     pub(super) parts: Vec<Part>,
     /// Class of each part; equal parts have the same number.
     pub(super) class: Vec<usize>,
@@ -48,13 +48,13 @@ struct Terms {
 /// A sum of the program.
 struct Sum {
     value: ValueId,
-    /// Terms that are added up cycle by cycle: outputs of sets of blocks.
+    /// Terms that are accumulated cycle by cycle: index of the set of blocks, and index of the output.
     gathered: Vec<(usize, usize)>,
     /// Other terms of the sum.
     rest: Vec<ValueId>,
 }
 
-/// Blocks of a group over which there are sums: the group, and which of its blocks.
+/// Blocks of a group that a sum contains: index of the group, and indices of its blocks.
 type Set = (usize, Vec<usize>);
 
 /// Returns the program with sums over blocks computed cycle by cycle, for the starts and units of a plan; `None` if
@@ -66,7 +66,7 @@ pub(super) fn gathered(model: &Model, exact: &[bool], plan: &Plan) -> Option<Gat
     }
     let clocks: Vec<Clocks> = sets.iter().map(|(group, instances)| Clocks::new(plan, *group, instances)).collect();
     let of_value: FxHashMap<ValueId, &Sum> = sums.iter().map(|sum| (sum.value, sum)).collect();
-    // What is still read.
+    // Operands of each value in the rewritten program.
     let reads = |v: ValueId| {
         let Some(sum) = of_value.get(&v) else { return model.node(v).op.operands() };
         let leaves = |&(set, output): &(usize, usize)| clocks[set].slots(plan, output).into_iter().flatten().flatten();
@@ -80,10 +80,10 @@ pub(super) fn gathered(model: &Model, exact: &[bool], plan: &Plan) -> Option<Gat
         }
     }
     let mut writer = Writer { model, out: Builder::like(model), place: FxHashMap::default(), added: Vec::new() };
-    // For each set its trees and its accumulators, by clock.
+    // For each set, its trees and its accumulations, by cycle.
     let mut made: Vec<[Vec<Part>; 2]> = Vec::with_capacity(sets.len());
     made.extend(clocks.iter().map(|clocks| [0, 1].map(|_| vec![empty(); clocks.by_clock.len()])));
-    // Sums over the same output of the same blocks are one.
+    // Sums over one output of one set of blocks are computed once.
     let mut known: FxHashMap<(usize, usize), ValueId> = FxHashMap::default();
     for id in model.ids() {
         let node = model.node(id);
@@ -126,7 +126,8 @@ pub(super) fn gathered(model: &Model, exact: &[bool], plan: &Plan) -> Option<Gat
             class.push(kind);
         }
     }
-    // Types were made of the intervals that the program declares, which values need not keep to.
+    // The types of the new sums follow from the intervals that the program declares, and values may exceed these
+    // intervals, so the new sums must be checked again.
     let exact = passes::exact_sums(&model);
     let holds = writer.added.iter().all(|v| exact[v.index()]);
     holds.then_some(Gathered { model, exact, parts, class })
@@ -136,10 +137,10 @@ fn empty() -> Part {
     Part { order: Vec::new(), inputs: Vec::new(), outputs: Vec::new() }
 }
 
-/// Returns the sums to compute cycle by cycle, and the sets of blocks that they are over; `None` if the search gives
-/// up.
+/// Returns the sets of blocks whose outputs are accumulated, and the sums to compute cycle by cycle; `None` if the
+/// budget is exhausted.
 fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum>)> {
-    // What units that are shared give.
+    // Outputs of shared units: index of the group, of the instance, and of the output.
     let mut made: FxHashMap<ValueId, (usize, usize, usize)> = FxHashMap::default();
     for (number, group) in plan.groups.iter().enumerate() {
         let shares = (group.units as usize) < group.instances.len();
@@ -151,7 +152,7 @@ fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum
         Op::Add { a, b, shift: 0 } if exact[v.index()] => Some((a, b)),
         _ => None,
     };
-    // Sums of what one group gives, which may be what another one makes.
+    // Sums of outputs of one group; other blocks may compute them.
     let mut summed: Vec<Option<Terms>> = vec![None; model.nodes().len()];
     let terms = |summed: &[Option<Terms>], v: ValueId| {
         let alone = || made.get(&v).map(|&(group, _, output)| Terms { group, output, count: 1 });
@@ -166,7 +167,7 @@ fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum
             }
         }
     }
-    // Sums that nothing but a larger sum reads.
+    // Sums whose only reader is a larger sum.
     let readers = model.reader_counts();
     let mut inner = vec![false; model.nodes().len()];
     for (a, b) in model.ids().filter_map(added) {
@@ -203,7 +204,7 @@ fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum
         for ((group, output), blocks) in by_output {
             let instances = &plan.groups[group].instances;
             let clocks = blocks.keys().map(|&at| instances[at].start).collect::<BTreeSet<u32>>().len();
-            // In clocks that one unit has room for, and not only a few of the blocks.
+            // One accumulator has at most one start per phase, and the sum should contain most blocks of the group.
             let many = blocks.len() > plan.groups[group].units as usize && 2 * blocks.len() >= instances.len();
             if many && (2..=plan.interval as usize).contains(&clocks) {
                 let next = sets.len();
@@ -222,10 +223,10 @@ fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum
     Some((numbered.into_iter().map(|(_, set)| set).collect(), sums))
 }
 
-/// Which blocks of a group begin in which clock.
+/// Blocks of a set, by start cycle.
 struct Clocks {
     group: usize,
-    /// For each clock the blocks by unit, of those units that compute any.
+    /// For each cycle, the block of each unit; only units that compute blocks of the set.
     by_clock: Vec<Vec<Option<usize>>>,
 }
 
@@ -249,13 +250,13 @@ impl Clocks {
     }
 }
 
-/// A program that is being rewritten.
+/// Rewritten program under construction.
 struct Writer<'a> {
     model: &'a Model,
     out: Builder,
     /// Value in the new program of each value of the program.
     place: FxHashMap<ValueId, ValueId>,
-    /// The sums that the program did not have.
+    /// Sums that the original program does not contain.
     added: Vec<ValueId>,
 }
 
@@ -269,7 +270,7 @@ impl Writer<'_> {
         slots: &[Vec<Option<ValueId>>],
         [trees, chain]: &mut [Vec<Part>; 2],
     ) -> ValueId {
-        // Zeros have the step of what they are added to.
+        // Zeros have as many fractional bits as the terms.
         let frac = slots.iter().flatten().flatten().map(|v| self.model.node(*v).interval.frac).max().unwrap_or(0);
         let mut sum = self.zero(like, frac);
         for (clock, slots) in slots.iter().enumerate() {
@@ -294,7 +295,7 @@ impl Writer<'_> {
         sum
     }
 
-    /// The sum of these in pairs, then of pairs of these, and so on; one value, if there is any.
+    /// Returns the root of a balanced adder tree over these values; empty if there are no values.
     fn tree(&mut self, mut row: Vec<ValueId>, like: &Node) -> Vec<ValueId> {
         while row.len() > 1 {
             let add = |pair: &[ValueId]| match *pair {
@@ -311,7 +312,7 @@ impl Writer<'_> {
         self.out.push(Node { op, interval: Interval::new(0, 0, frac), latency: 0.0, ..like.clone() })
     }
 
-    /// A sum of two, of the type that it needs, which takes as long as `like` does.
+    /// Returns the sum of two values in its exact type, with the delay of `like`.
     fn add(&mut self, (a, b): (ValueId, ValueId), like: &Node) -> ValueId {
         let mut reached = f64::NEG_INFINITY;
         like.op.for_each_operand(|v| reached = reached.max(self.model.node(v).latency));

@@ -1,9 +1,9 @@
-//! The machine of a plan, unrolled cycle by cycle into one program: its outputs for the sample accepted in the first
-//! cycle.
+//! State machine of a plan, unrolled cycle by cycle into one program that computes the outputs for the sample accepted
+//! in cycle 0.
 //!
-//! A plan's logic is optimised as a whole: the remaining logic of a block may differ much from the block. Unrolled it
-//! is a program again, with the operations of the RTL, each at the cycle at which it computes something of the sample,
-//! and so an intermediate program between the model and the RTL. It is not trusted: the caller proves it.
+//! The logic of a plan is optimised as a whole, so the RTL may differ much from the blocks. The unrolled program
+//! contains the operations of the RTL, once for each cycle in which they compute a value of the sample. It is an
+//! intermediate program between the model and the RTL. The unrolled program is untrusted: the caller must prove it.
 
 use super::{Beats, Inputs, Lane};
 use crate::netlist::Options;
@@ -14,36 +14,35 @@ use alir_interp::{operation, top_bit};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// Operations up to which a program is made.
+/// Maximum number of operations of the unrolled program.
 const MOST_OPERATIONS: usize = 400_000;
 
-/// Clocks that are looked at, with the operations of the logic in each of them.
+/// Maximum number of evaluated operations: cycles times operations of the logic.
 const MOST_STEPS: usize = 40_000_000;
 
-/// When a sample is taken, and when its result is there.
+/// Timing of a sample and its result.
 #[derive(Clone, Copy, Debug)]
 pub struct Clocks<'a> {
-    /// When and where its elements are at the ports.
+    /// Cycles and bits of the input ports that carry the elements.
     pub inputs: &'a Inputs,
-    /// Clocks from one sample to the next.
+    /// Initiation interval, in cycles.
     pub interval: u32,
-    /// Clocks from the one with the sample to the one with the result.
+    /// Cycles from the sample to its result.
     pub latency: u32,
 }
 
-/// State of an element.
+/// Symbolic value of a signal's element.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
-    /// Nothing: it is of another sample.
+    /// Unknown: the value belongs to another sample.
     Other,
-    /// A code that follows from the phase alone.
+    /// Raw integer value that depends on the phase only.
     Code(BigInt),
-    /// A value of the program.
+    /// Value of the unrolled program.
     Of(ValueId),
 }
 
-/// Returns the unrolled program; `None` if the outputs are not detected to be a function of the sample, or if the
-/// program
+/// Returns the unrolled program; `None` if an output depends on another sample or cannot be unrolled, or if the program
 /// would be too large.
 pub fn unrolled(model: &Model, machine: &Machine, options: &Options, clocks: Clocks<'_>) -> Option<Model> {
     let [block] = machine.blocks() else { return None };
@@ -115,9 +114,9 @@ pub fn unrolled(model: &Model, machine: &Machine, options: &Options, clocks: Clo
 struct Maker<'a> {
     machine: &'a Machine,
     nodes: Vec<Node>,
-    /// Operations that are there, by what they compute.
+    /// Index of each existing operation, by operation and type.
     made: FxHashMap<(Op, Kif), ValueId>,
-    /// Elements of all signals in this clock.
+    /// Values of the elements of all signals in the current cycle.
     now: Vec<Vec<Value>>,
 }
 
@@ -131,7 +130,7 @@ impl Maker<'_> {
         })
     }
 
-    /// The model's inputs, as their ports show them. All of its input operations are there.
+    /// Returns the values of the model's input ports; adds all input operations of the model.
     fn sample(&mut self, model: &Model) -> Vec<Value> {
         for node in model.nodes().iter().filter(|node| matches!(node.op, Op::Input { .. })) {
             self.push(node.op.clone(), node.interval.clone());
@@ -143,7 +142,7 @@ impl Maker<'_> {
         (0..).zip(model.input_kifs()).map(&mut value).collect()
     }
 
-    /// Returns the bits of the port in a beat: its elements side by side, zeros where there are none.
+    /// Returns the bits of the port in a beat: the elements at their lanes, and zeros elsewhere.
     fn beat(&mut self, model: &Model, beats: &Beats, beat: u32, sample: &[Value]) -> Value {
         let (mut whole, kif) = (Value::Code(0.into()), Lane { lsb: 0, width: beats.width }.kif());
         for (element, place) in beats.elements.iter().enumerate() {
@@ -151,7 +150,7 @@ impl Maker<'_> {
                 continue;
             };
             let own = model.input_kifs()[element];
-            // Its bits as a number without a sign.
+            // The bits of the element as an unsigned number.
             let bits = self.moved(sample[element].clone(), (own, own.frac), Interval::full(lane.kif()));
             whole = match (whole, bits) {
                 (Value::Of(a), Value::Of(b)) => {
@@ -164,7 +163,7 @@ impl Maker<'_> {
         whole
     }
 
-    /// The operation of a value of this type; nothing if it is of another sample.
+    /// Returns the operation that provides a value of this type; `None` if the value belongs to another sample.
     fn id(&mut self, value: &Value, kif: Kif) -> Option<ValueId> {
         match value {
             Value::Other => None,
@@ -173,7 +172,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A value in another type, which wraps it.
+    /// Returns a value converted to another type, with wrap-around.
     fn converted(&mut self, value: Value, from: Kif, to: Kif) -> Value {
         if to.is_zero() { Value::Code(0.into()) } else { self.moved(value, (from, 0), Interval::full(to)) }
     }
@@ -196,7 +195,7 @@ impl Maker<'_> {
         )
     }
 
-    /// Everything that is no register.
+    /// Computes all signals except registers; returns `None` for an unsupported connection.
     fn settle(&mut self) -> Option<()> {
         let machine = self.machine;
         for &settle in machine.order() {
@@ -220,7 +219,8 @@ impl Maker<'_> {
         Some(())
     }
 
-    /// A clock edge: each register takes its value where it is enabled.
+    /// Evaluates a clock edge: each enabled register loads its next value. Returns `None` for an unsupported
+    /// connection.
     fn edge(&mut self) -> Option<()> {
         let machine = self.machine;
         let mut taken = Vec::new();
@@ -286,7 +286,8 @@ impl Maker<'_> {
         Some(model.outputs().iter().enumerate().map(output).collect())
     }
 
-    /// Returns the result of an operation of the block for operands that are not all of other samples.
+    /// Returns the result of an operation of the block. The result is [`Value::Other`] if an operand belongs to another
+    /// sample, except for a bitwise and with a zero.
     fn computed(&mut self, model: &Model, id: ValueId, (values, codes): (&[Value], &[BigInt])) -> Value {
         let node = model.node(id);
         let (mut are_codes, mut is_other, mut has_zero) = (true, false, false);
@@ -306,7 +307,7 @@ impl Maker<'_> {
         Value::Of(self.push(op, node.interval.clone()))
     }
 
-    /// A value of a type times `2^shift`, in another type, which wraps it.
+    /// Returns a value of type `from`, times `2^shift`, converted to another type with wrap-around.
     fn moved(&mut self, value: Value, (from, shift): (Kif, i32), interval: Interval) -> Value {
         let to = interval.kif();
         match value {

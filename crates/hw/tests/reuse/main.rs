@@ -1,4 +1,5 @@
-//! Simulation and proof of random programs, with and without repeated parts, at random intervals, in both languages.
+//! Simulation and proof of random models, with and without repeated parts, at random initiation intervals, in Verilog
+//! and VHDL.
 
 mod merge;
 mod serial;
@@ -42,14 +43,14 @@ fn spec(interval: u32, engine: Engine, rng: &mut SplitMix) -> Spec {
     spec
 }
 
-/// Simulates the netlist as testbenches do.
+/// Simulates the netlist as testbenches do, and panics if it differs from the model.
 fn simulated(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) {
     if let Err(why) = compared(model, spec, netlist, seed) {
         panic!("seed {seed}: {why}");
     }
 }
 
-/// Compares a netlist with the model, and returns the first difference.
+/// Compares a netlist with the model in simulation. Returns an error that describes the first difference.
 pub fn compared(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) -> Result<(), String> {
     let vectors = Vectors::random(model, None, spec, 6, seed).unwrap();
     let cycles = Cycles::new(netlist, &vectors, seed);
@@ -82,7 +83,7 @@ fn verdict(model: &Model, hardware: &Hardware<'_>, language: Language) -> Verdic
         Language::Vhdl => alir_hdl::Language::Vhdl,
     };
     let interface = &hardware.netlist.interface;
-    // The core of a file with a wrapper.
+    // If the file has a wrapper, the proof is about the core.
     let rtl = alir_hdl::read(like, &text, Some(&interface.top)).unwrap_or_else(|d| panic!("{d}\n{text}"));
     let request = Request {
         latency: Some(interface.latency),
@@ -96,21 +97,21 @@ fn verdict(model: &Model, hardware: &Hardware<'_>, language: Language) -> Verdic
     steps::prove(model, &rtl, told, &request, &|| Box::new(Embedded)).0.verdict
 }
 
-/// Returns a plan with blocks of one stage, and the planned program.
+/// Returns the planned model and its plan, with blocks of one stage.
 pub fn planned(model: &Model, interval: u32, engines: &Engines<'_>) -> (Model, Plan) {
     let stages = |t: &Model| Ok::<_, ()>(vec![0; t.nodes().len()]);
     let (anew, plan) = plan(model, interval, engines, stages).unwrap();
     (anew.unwrap_or_else(|| model.clone()), plan)
 }
 
-/// Builds hardware, simulates and proves it; returns `false` if none can be built.
+/// Builds hardware, simulates it and proves it exact. Returns `false` if no hardware can be built.
 pub fn is_built_and_proved(model: &Model, interval: u32, engine: Engine, seed: u64) -> bool {
     let verdict = simulated_and_asked(model, interval, engine, seed);
     assert!(verdict.as_ref().is_none_or(|v| *v == Verdict::Proved), "seed {seed}: {verdict:?}");
     verdict.is_some()
 }
 
-/// Builds hardware and simulates it; returns the verdict of `prove`, `None` if no hardware can be built.
+/// Builds hardware and simulates it. Returns the verdict of `prove`, or `None` if no hardware can be built.
 fn simulated_and_asked(model: &Model, interval: u32, engine: Engine, seed: u64) -> Option<Verdict> {
     let mut rng = SplitMix::new(seed);
     let spec = spec(interval, engine, &mut rng);
@@ -125,10 +126,10 @@ fn simulated_and_asked(model: &Model, interval: u32, engine: Engine, seed: u64) 
         assert_eq!(check(&reused.program, plan), Ok(()));
     }
     assert_eq!(hardware.netlist.interface.initiation_interval, interval);
-    // The logic over the clocks of a sample is the program, after each pass.
+    // After each pass, the unrolled logic of all cycles of a sample is equal to the model.
     let unrolled = reused.unrolled(&spec);
     if let Some(plan) = reused.fold() {
-        // Bit-serial results are not operations on whole values.
+        // Bit-serial results are not operations on whole values, so the plan may have no unrolled models.
         let is_said = plan.regions.is_empty();
         assert!(!unrolled.is_empty() || !is_said, "seed {seed}");
     }
@@ -143,7 +144,7 @@ fn simulated_and_asked(model: &Model, interval: u32, engine: Engine, seed: u64) 
     Some(verdict(model, &hardware, language))
 }
 
-/// Returns a random program and a random interval; half of the programs have equal parts.
+/// Returns a random model and a random interval; half of the models have equal parts.
 fn any(seed: u64) -> (Model, u32) {
     let mut rng = SplitMix::new(seed ^ 0x1155);
     let profile =
@@ -175,7 +176,7 @@ fn hundreds_of_random_programs_by_all_engines() {
     }
     println!("{made:?} made by fold, serial and both; open: {open:?}");
     assert!(open.is_empty(), "{open:?} are not proved");
-    // The others need more clocks, or have nothing to compute.
+    // The remaining models need a longer interval, or have nothing to compute.
     assert!(made.iter().all(|&n| n >= programs / 3), "{made:?} of {programs}");
 }
 
@@ -186,12 +187,13 @@ fn random_programs_are_computed_exactly_at_every_interval() {
         let interval = [2, 3, 4, 5, 7, 8, 16, 25, 33, 64][(seed % 10) as usize];
         is_built_and_proved(&model, interval, Engine::Auto, seed);
     }
-    // Wide types with bits that are copies of the sign, which only intervals show.
+    // A model with wide types; only intervals show that some bits of the types are copies of the sign.
     let (model, interval) = any(5057);
     assert!(is_built_and_proved(&model, interval, Engine::Mixed, 5057));
 }
 
-/// Testbenches keep a sample on its ports for the time of the interface; hardware that needs it longer is detected.
+/// Checks that testbenches keep a sample on the ports for `input_hold` cycles, and that a simulation with a shorter
+/// `input_hold` differs from the model.
 #[test]
 fn held_inputs_must_stay() {
     let mut found = 0;
@@ -213,7 +215,7 @@ fn held_inputs_must_stay() {
     assert!(found >= 6, "{found} need their samples for longer than a clock");
 }
 
-/// Samples arrive in beats of random widths, with both packings, at full speed and slower.
+/// Checks samples that arrive in beats of random widths, with both packings, at full throughput and slower.
 #[test]
 fn samples_may_come_beat_by_beat() {
     let (mut made, mut passing) = (0, 0);
@@ -238,7 +240,7 @@ fn samples_may_come_beat_by_beat() {
         spec.pipeline.register_outputs = rng.below(4) == 0;
         let hardware = match compile::model(&model, &spec) {
             Ok(hardware) => hardware,
-            // The sample fits one beat, or an element spans two.
+            // Not supported: the sample fits into one beat, or an element spans two beats.
             Err(error) if error.kind == compile::ErrorKind::Request => continue,
             Err(error) => panic!("seed {seed}: {error}"),
         };
@@ -271,7 +273,7 @@ fn equal_parts_share_hardware_and_stay_exact() {
     assert!(shared >= 5, "only {shared} share anything");
 }
 
-/// Returns a builder with the operations of a program.
+/// Returns a builder with the operations of a model, without outputs.
 pub fn without_outputs(model: &Model) -> Builder {
     let mut b = Builder::new(vec![0; model.n_inputs()]);
     b.limits(Limits::derived());
@@ -284,7 +286,7 @@ pub fn without_outputs(model: &Model) -> Builder {
     b
 }
 
-/// Returns a program with additional sums, differences and rectifiers of its outputs, none of them equal to another.
+/// Returns a model with additional random sums, differences and rectifiers of its outputs.
 fn with_a_tail(model: &Model, rng: &mut SplitMix) -> Model {
     let mut b = without_outputs(model);
     let mut values: Vec<ValueId> = model.outputs().iter().filter_map(|o| o.source).collect();
@@ -311,13 +313,13 @@ fn with_a_tail(model: &Model, rng: &mut SplitMix) -> Model {
 #[test]
 fn single_parts_are_bit_serial_and_equal_parts_are_shared() {
     let (mut made, mut both, mut by_passes) = (0, 0, 0);
-    // The types of the last program are wider than its values.
+    // The last seed builds a model whose types are wider than its values.
     for seed in alir_testing::seeds(0..32).chain([1013]) {
         let mut rng = SplitMix::new(seed ^ 0x3141);
         let profile = [Profile::TINY, Profile::ADDERS][rng.below(2) as usize];
         let block = Recipe::seeded(profile, 5 + rng.below(8) as usize, seed).build();
         let model = side_by_side(&block, 2 + rng.below(6) as u32);
-        // Products are not bit-serial by default, as not all of these are proved.
+        // By default products are not bit-serial, because not all of them can be proved.
         let multiplies = model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }));
         if multiplies || model.outputs().iter().all(|o| o.source.is_none()) {
             continue;
@@ -331,7 +333,7 @@ fn single_parts_are_bit_serial_and_equal_parts_are_shared() {
         let hardware = compile::model(&model, &spec).unwrap();
         let Some(reused) = hardware.reused() else { continue };
         let Some(plan) = reused.fold() else { continue };
-        // All intermediate programs compute the same function.
+        // All intermediate models compute the same function.
         let programs = reused.steps(&spec).programs;
         for _ in 0..8 {
             let codes = draw_inputs(&model, &mut rng);
@@ -348,7 +350,7 @@ fn single_parts_are_bit_serial_and_equal_parts_are_shared() {
     assert!(by_passes >= 4, "{by_passes} are optimised in steps");
 }
 
-/// The checker detects every change of a bit-serial region.
+/// Checks that the checker detects every change of a bit-serial region.
 #[test]
 fn the_checker_detects_changed_regions() {
     let (mut tried, mut found) = (0, 0);
@@ -402,16 +404,16 @@ fn the_checker_detects_changed_regions() {
     assert_eq!(found, tried);
 }
 
-/// Returns dense layers with one matrix for several groups of inputs. Each has another order of addition and shares
-/// some sums with another layer; the operations after the sums are the same. With `holes`, layers from the third on
-/// lack some inputs.
+/// Returns dense layers with one weight matrix for several groups of inputs. Each layer has a different order of
+/// addition and shares some sums with another layer; the operations after the sums are equal. With `holes`, layers from
+/// the third on lack some inputs.
 fn same_rows_other_sums(places: u32, holes: bool, rng: &mut SplitMix) -> Model {
     let (reads, gives) = (2 + rng.below(4) as u32, 1 + rng.below(4) as u32);
     let step = 1 + rng.below(u64::from(reads)) as u32;
     let n = step * (places - 1) + reads;
     let weight = |rng: &mut SplitMix| [1, 1, 2, 3, 4, 5, 7, -1, -2, -3, -6][rng.below(11) as usize];
     let mut weights: Vec<Vec<i64>> = (0..gives).map(|_| (0..reads).map(|_| weight(rng)).collect()).collect();
-    // Each row has a first term.
+    // The first weight of each row is odd and positive, so that each row has a first term.
     weights.iter_mut().for_each(|row| row[0] = [1, 3, 5, 7][rng.below(4) as usize]);
     let mut b = Builder::new(vec![0; n as usize]);
     b.limits(Limits::derived());
@@ -421,7 +423,7 @@ fn same_rows_other_sums(places: u32, holes: bool, rng: &mut SplitMix) -> Model {
         let interval = b.nodes()[v.index()].interval.clone();
         (interval.min.to_big(), interval.max.to_big())
     };
-    // Sums of two neighbours, which several layers may read.
+    // Partial sums by their operands, so that several layers share them.
     let mut shared: BTreeMap<(ValueId, ValueId, i32), ValueId> = BTreeMap::new();
     for place in 0..places {
         let missing: Vec<bool> = (0..reads).map(|k| holes && place > 1 && k > 0 && rng.below(3) == 0).collect();
@@ -432,7 +434,7 @@ fn same_rows_other_sums(places: u32, holes: bool, rng: &mut SplitMix) -> Model {
                 let bits = (0..3).filter(|bit| (w.unsigned_abs() >> bit) & 1 == 1);
                 terms.extend(bits.map(|bit| (x, bit, w < 0)));
             }
-            // Another order in each layer.
+            // A different order in each layer.
             for at in (1..terms.len()).rev() {
                 terms.swap(at, rng.below(at as u64 + 1) as usize);
             }
@@ -499,7 +501,7 @@ fn rows_may_have_holes() {
                 continue;
             };
             with_holes += 1;
-            // The checker detects an operand where the plan has none.
+            // The checker detects an operand at a position where the plan has none.
             let mut bad = good.clone();
             let inputs = &mut bad.groups[at].instances[which].inputs;
             inputs[k] = *inputs.iter().find(|v| !is_zero(v)).expect("something is read");
@@ -511,7 +513,7 @@ fn rows_may_have_holes() {
     assert_eq!(found, changed);
 }
 
-/// A sum that wraps is valid only at its own width.
+/// Checks that the checker rejects a sum that wraps if it is computed at another width.
 #[test]
 fn the_checker_detects_sums_that_wrap_at_another_width() {
     let mut b = Builder::new(vec![0; 8]);
@@ -548,7 +550,7 @@ fn the_checker_detects_sums_that_wrap_at_another_width() {
     assert!(why.contains("is made as u5.0"), "{why}");
 }
 
-/// The checker detects every change of a template that is shared by rows.
+/// Checks that the checker detects every change of a template that is shared by rows.
 #[test]
 fn the_checker_detects_changed_rows() {
     let (mut tried, mut found) = (0, 0);

@@ -6,7 +6,8 @@ use alir_core::num::{Interval, Kif};
 use alir_flow::compile::Engine;
 use alir_hw::reuse::{Engines, check};
 
-/// Sums of three neighbours, each cut off below 0, and what `gives` makes of them and of the inputs.
+/// Builds a model with `n` windows: sums of three neighbouring inputs, each followed by a rectifier. The outputs are
+/// the values that `gives` computes from the windows and the inputs.
 fn windows(n: usize, gives: impl Fn(&mut Builder, &[ValueId], &[ValueId]) -> Vec<ValueId>) -> Model {
     let mut b = Builder::new(vec![0; n + 2]);
     b.limits(Limits::derived());
@@ -29,7 +30,7 @@ fn greater(b: &mut Builder, x: ValueId, y: ValueId) -> ValueId {
     b.op(Op::Mux { cond: less, on_true: y, on_false: x, shift: 0 }, Interval::new(0, 61, 1))
 }
 
-/// Instances and operations of the groups.
+/// Returns the number of instances and the number of operations per instance of each group of a plan.
 fn groups(model: &Model, interval: u32) -> Vec<(usize, usize)> {
     let (model, plan) = planned(model, interval, &Engines::default());
     assert_eq!(check(&model, &plan), Ok(()));
@@ -42,9 +43,9 @@ fn windows_and_the_maxima_of_four_are_one_block() {
         let pairs: Vec<ValueId> = shown.chunks(2).map(|pair| greater(b, pair[0], pair[1])).collect();
         pairs.chunks(2).map(|pair| greater(b, pair[0], pair[1])).collect()
     });
-    // Six inputs, four windows, three maxima.
+    // Each block has six inputs, four windows and three maxima.
     assert_eq!(groups(&model, 8), [(8, 6 + 4 * 3 + 3 * 2)]);
-    // Two of the eight do not fill a unit, and stay smaller.
+    // Two of the eight instances would leave a functional unit partly idle; they are planned as smaller blocks.
     assert!(groups(&model, 6).contains(&(6, 6 + 4 * 3 + 3 * 2)));
     for (seed, interval) in [(1, 8), (2, 6), (3, 4), (4, 3), (5, 16)] {
         assert!(is_built_and_proved(&model, interval, Engine::Fold, seed));
@@ -53,7 +54,7 @@ fn windows_and_the_maxima_of_four_are_one_block() {
 
 #[test]
 fn what_would_wait_for_itself_is_no_block() {
-    // Every maximum reads a window and what all windows together make.
+    // Every maximum reads a window and the sum of all windows.
     let model = windows(6, |b, shown, _| {
         let mut all = shown[0];
         for (k, &x) in shown.iter().enumerate().skip(1) {
@@ -77,7 +78,7 @@ fn what_would_wait_for_itself_is_no_block() {
 
 #[test]
 fn chains_of_equal_blocks_stay_exact() {
-    // The maximum of all, one window after the other, and the maximum of each window with its adjacent input.
+    // The running maximum over all windows, and at each window its maximum with the adjacent input.
     let model = windows(9, |b, shown, inputs| {
         let mut most = shown[0];
         let mut all: Vec<ValueId> = Vec::new();
@@ -98,7 +99,7 @@ fn chains_of_equal_blocks_stay_exact() {
 
 #[test]
 fn wide_multiplexers_take_a_clock_of_their_own() {
-    // Every window has three sources of its own.
+    // Each window reads its three inputs only.
     let model = windows(24, |_, shown, _| shown.to_vec());
     let mut made = 0;
     for (seed, interval) in [(1, 24), (2, 32), (3, 20), (4, 17), (5, 25), (6, 40)] {

@@ -1,4 +1,4 @@
-//! Random programs: checked, simulated against the reference interpreter and proved; plans with mistakes.
+//! Bit-serial plans of random models: checked, simulated against the reference interpreter and proved; corrupted plans.
 
 use super::{compared, is_built_and_proved};
 use alir_core::ir::{Model, draw_inputs};
@@ -10,7 +10,7 @@ use alir_interp::{LookupMiss, golden};
 use alir_testing::random::{Gene, Profile, Recipe};
 use proptest::prelude::*;
 
-/// The smallest interval at which a graph has a plan.
+/// Returns the smallest initiation interval at which a graph has a plan.
 fn from(graph: &Graph) -> u32 {
     match planned(graph, 2) {
         Ok(_) => 2,
@@ -19,7 +19,7 @@ fn from(graph: &Graph) -> u32 {
     }
 }
 
-/// A plan of a graph whose inputs are accepted at once: captured or, at an odd interval, held stable.
+/// Returns a plan of a graph whose inputs are all accepted in one cycle: captured or, at an odd interval, held stable.
 fn planned(graph: &Graph, interval: u32) -> Result<Plan, Refusal> {
     plan(graph, interval, &graph.arrivals(interval % 2 == 1))
 }
@@ -53,7 +53,7 @@ fn random_programs_go_through_bit_by_bit_and_are_proved() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// At the smallest interval and others: the checker agrees, and so does the reference interpreter.
+    /// Checks at the smallest interval and at others that the checker accepts the plan and that the hardware is exact.
     #[test]
     fn plans_pass_the_checker_and_compute_the_program(
         genes in proptest::collection::vec(any::<Gene>(), 1..24), which in 0..Profile::ALL.len(), more in 0u32..40, seed: u64,
@@ -65,18 +65,18 @@ proptest! {
         if least > 2 {
             prop_assert!(planned(&graph, least - 1).is_err());
         }
-        // Of the widest only what does not take long.
+        // Graphs with a large smallest interval are skipped, as they take long.
         if least <= 600 {
             let plan = planned(&graph, least + more).expect("a plan");
             prop_assert_eq!(check(&graph, &plan), Ok(()));
-            // What is constant takes no clock, and is no matter of plans.
+            // A constant model has no streams, so there is nothing to compute.
             if plan.streams.iter().any(Option::is_some) {
                 prop_assert_eq!(computes(&model, &program, (&graph, &plan), seed), Ok(()));
             }
         }
     }
 
-    /// Sums of two are the sum of many.
+    /// Checks that splitting sums into sums of two terms does not change the model's outputs.
     #[test]
     fn sums_of_two_are_the_program(
         genes in proptest::collection::vec(any::<Gene>(), 1..40), which in 0..Profile::ALL.len(), seed: u64,
@@ -92,8 +92,8 @@ proptest! {
     }
 }
 
-/// A mistake is refused, or it is none: then the hardware is right all the same. How many were refused of each kind,
-/// and how many were none.
+/// Corrupts plans. Each corrupted plan must be rejected, or its hardware must still be exact. Returns the number of
+/// rejected plans for each kind of mistake, and the number of harmless mistakes.
 fn mistakes(seeds: std::ops::Range<u64>) -> ([u32; 9], u32) {
     let (mut harmless, mut refused) = (0, [0; 9]);
     for seed in seeds {
@@ -119,12 +119,12 @@ fn mistakes(seeds: std::ops::Range<u64>) -> ([u32; 9], u32) {
                 4 => bad.interval -= 1,
                 5 => bad.digit -= 1,
                 6 => bad.streams[id] = None,
-                // All of them earlier or later.
+                // All streams start earlier or later.
                 7 => {
                     let by = rng.below(9) as i32 - 4;
                     bad.streams.iter_mut().flatten().for_each(|stream| stream.time += by);
                 }
-                // Longer streams, up to all that the interval has room for.
+                // Longer streams, up to the maximum for the interval.
                 _ => stream.high += 1 + rng.below(8) as i32,
             }
             if check(&graph, &bad).is_err() {

@@ -9,8 +9,8 @@ use alir_hw::reuse::{Base, Engines, Figures, Storage, check};
 use alir_interp::{LookupMiss, golden};
 use alir_testing::random::{Profile, Recipe, side_by_side};
 
-/// A program and sums over the outputs of its blocks, by output of a block: all of them, or, if `part` is not zero, all
-/// but the first `part`. After each sum a rectifier without an equal one.
+/// Builds a model with `n` copies of `block` and, for each output of a block, a sum over the copies: over all of them,
+/// or over all but the first `part`. A constant addition and a rectifier follow each sum; no two of them are equal.
 fn summed(block: &Model, n: u32, part: usize, rng: &mut SplitMix) -> Model {
     let model = side_by_side(block, n);
     let mut b = without_outputs(&model);
@@ -24,7 +24,7 @@ fn summed(block: &Model, n: u32, part: usize, rng: &mut SplitMix) -> Model {
         if of.is_zero() {
             continue;
         }
-        // A block ends where something is cut off.
+        // A rectifier ends a block.
         for term in &mut terms {
             *term = b.op(Op::Relu { x: *term }, Interval::full(Kif { signed: false, ..of }));
         }
@@ -42,7 +42,7 @@ fn summed(block: &Model, n: u32, part: usize, rng: &mut SplitMix) -> Model {
     b.finish().expect("a program")
 }
 
-/// Sums that a plan makes clock by clock: groups that read constant zeros.
+/// Returns `true` if a plan accumulates sums cycle by cycle: such groups have constant zeros as inputs.
 fn accumulates(model: &Model, plan: &Plan) -> bool {
     let zero = |v: &ValueId| matches!(model.node(*v).op, Op::Const { .. });
     plan.groups.iter().flat_map(|group| &group.instances).any(|i| i.inputs.iter().any(zero))
@@ -56,7 +56,7 @@ fn nothing_is_held_for_a_sum_over_the_blocks_of_a_group() {
         let (anew, plan) = planned(&model, interval, &Engines::default());
         assert_eq!(check(&anew, &plan), Ok(()));
         assert!(accumulates(&anew, &plan), "{n} every {interval}");
-        // What units give passes by.
+        // The outputs of functional units are not stored.
         let shared = plan.groups.iter().filter(|group| (group.units as usize) < group.instances.len());
         for v in shared.flat_map(|group| &group.instances).flat_map(|instance| &instance.outputs) {
             let storage = &plan.stores[&Base::Value(*v)].storage;
@@ -70,8 +70,8 @@ fn nothing_is_held_for_a_sum_over_the_blocks_of_a_group() {
 
 #[test]
 fn values_beyond_the_intervals_that_are_declared_are_added_up_too() {
-    // In addition to the outputs of blocks, two values of seven and six bits that the file limits to at most 65 and 62:
-    // a sum of these in seven bits would wrap.
+    // In addition to the outputs of blocks, the sum has two terms of seven and six bits that the model limits to at
+    // most 65 and 62. A sum of these two terms in seven bits would wrap.
     let mut b = Builder::new(vec![0; 10]);
     b.limits(Limits::derived());
     let signed = |int| Interval::full(Kif { signed: true, int, frac: 0 });
@@ -113,7 +113,7 @@ fn sums_over_blocks_stay_exact() {
             continue;
         }
         let interval = [2, 3, 4, 5, 8, 13, 32][rng.below(7) as usize];
-        // Streams of some operations are hard to prove.
+        // Proofs of bit-serial designs with many operations take long.
         let engine = if profile == Profile::ADDERS && n < 8 { Engine::Mixed } else { Engine::Fold };
         made += u32::from(is_built_and_proved(&model, interval, engine, seed));
         let (anew, plan) = planned(&model, interval, &Engines::default());

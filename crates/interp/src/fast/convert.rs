@@ -1,10 +1,10 @@
-//! Real numbers to codes and back, exactly, for what the vectorised loops leave out.
+//! Exact conversions between real numbers and raw integer values, for cases that the vectorised loops do not support.
 
 use super::lower::low_bits;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// Mantissa and exponent of a finite number: `x = mantissa * 2^exponent`.
+/// Returns mantissa and exponent of a finite number `x = mantissa * 2^exponent`.
 fn decode(x: f64) -> (i64, i64) {
     let bits = x.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i64;
@@ -13,7 +13,7 @@ fn decode(x: f64) -> (i64, i64) {
     (if x < 0.0 { -mantissa } else { mantissa }, exponent)
 }
 
-/// The low 128 bits of `floor(x * 2^scale)` for a finite `x`, however large or small.
+/// Returns the low 128 bits of `floor(x * 2^scale)` for any finite `x`.
 pub(super) fn floor_low(x: f64, scale: i64) -> i128 {
     let (mantissa, exponent) = decode(x);
     let shift = exponent + scale;
@@ -24,14 +24,14 @@ pub(super) fn floor_low(x: f64, scale: i64) -> i128 {
     }
 }
 
-/// `floor(x * 2^scale)` for a finite `x`.
+/// Returns `floor(x * 2^scale)` for a finite `x`.
 pub(super) fn floor_big(x: f64, scale: i64) -> BigInt {
     let (mantissa, exponent) = decode(x);
     let shift = exponent + scale;
     if shift >= 0 { BigInt::from(mantissa) << shift as u64 } else { (mantissa >> (-shift).min(63)).into() }
 }
 
-/// The number nearest to `code * 2^exponent`, ties to even; infinite where it is too large.
+/// Returns the float64 nearest to `code * 2^exponent`, ties to even; infinite if the number is too large.
 pub(super) fn nearest(code: &BigInt, exponent: i32) -> f64 {
     let bits = code.bits() as i64;
     let top = bits + i64::from(exponent);
@@ -41,7 +41,7 @@ pub(super) fn nearest(code: &BigInt, exponent: i32) -> f64 {
     if top > 1025 {
         return if *code < BigInt::ZERO { f64::NEG_INFINITY } else { f64::INFINITY };
     }
-    // Units of the last place of the result; those of subnormal numbers are all 2^-1074.
+    // Exponent of the last bit of the result; for subnormal numbers it is always -1074.
     let unit = (top - 53).max(-1074);
     let drop = unit - i64::from(exponent);
     let magnitude = BigInt::from(code.magnitude().clone());
@@ -56,7 +56,7 @@ pub(super) fn nearest(code: &BigInt, exponent: i32) -> f64 {
     }
     .to_f64()
     .unwrap_or(f64::INFINITY);
-    // At most 2^53, so exact; the scale may need two steps.
+    // The number is at most 2^53, so it is exact; the scale may need two multiplications.
     let mut left = unit;
     while left != 0 {
         let step = left.clamp(-1000, 1000);
@@ -66,7 +66,7 @@ pub(super) fn nearest(code: &BigInt, exponent: i32) -> f64 {
     if *code < BigInt::ZERO { -n } else { n }
 }
 
-/// Two to an exponent, where that is a normal number.
+/// Returns `2^exponent` if it is a normal number, otherwise `None`.
 pub(super) fn power(exponent: i64) -> Option<f64> {
     (-1022..=1023).contains(&exponent).then(|| f64::from_bits(((1023 + exponent) as u64) << 52))
 }

@@ -1,9 +1,9 @@
-//! A program as a C++17 header: the batch engine's plan, written out as loops that a compiler vectorises.
+//! Generator of a C++17 header for a program: the batch engine's plan as loops that a compiler vectorises.
 //!
-//! The header has no dependencies and no global state, and computes the codes of [`crate::golden`] for every
-//! bit pattern of the inputs. Lanes, order and places are the plan's ([`super::lower`], [`super::order`],
-//! [`super::plan`]); consecutive instructions of one lane share a loop, and what only they read stays in local
-//! variables. The other run-time support is in `templates/cpp/support.hpp`.
+//! The header has no dependencies and no global state, and computes the codes of [`crate::golden`] for every bit
+//! pattern of the inputs. Lanes, order and places are those of the plan ([`super::lower`], [`super::order`],
+//! [`super::plan`]). Consecutive instructions of one lane share a loop, and values that only this loop reads stay in
+//! local variables. The other run-time support is in `templates/cpp/support.hpp`.
 
 use super::convert;
 use super::form::{Arm, Form};
@@ -17,34 +17,35 @@ use num_bigint::BigInt;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write;
 
-/// Run-time support of the header, the same for every program.
+/// Run-time support of the header, equal for every program.
 pub(super) const SUPPORT: &str = include_str!("../../../../templates/cpp/support.hpp");
 
-/// Instructions in one loop: their values live in the registers of a vector unit.
+/// Maximum number of instructions in one loop, so that their values fit vector registers.
 const IN_A_LOOP: usize = 12;
 
-/// Instructions in one function: compilers are slow in functions of thousands of loops.
+/// Maximum number of instructions in one function: compilers are slow for functions with thousands of loops.
 const IN_A_FUNCTION: usize = 240;
 
-/// Bytes of the arena of one block, and samples of a block: within a first-level cache where the program allows it.
+/// Size in bytes of the arena of one block, and possible numbers of samples in a block, so that the arena fits the
+/// first-level cache if possible.
 const ARENA: usize = 64 << 10;
 const BLOCKS: [usize; 4] = [64, 32, 16, 8];
 
 /// Size in bytes above which arenas are allocated on the heap.
 const STACK: usize = 256 << 10;
 
-/// Returns the number of 64-bit words that hold a code of a type.
+/// Returns the number of 64-bit words for a raw integer value of a type.
 pub(super) fn words(kif: Kif) -> u32 {
     kif.width().div_ceil(64).max(1)
 }
 
-/// Writes the header of a program.
+/// Returns the header of a program.
 ///
-/// `namespace` is a valid C++ namespace (`a` or `a::b`); `head` are lines of a comment. Lookups outside of their tables
-/// read zero, as in the hardware; NaN and infinity are code 0.
+/// `namespace` is a valid C++ namespace (`a` or `a::b`); `head` contains lines of a comment. Lookups outside of their
+/// tables read zero, as in the hardware; NaN and infinity have code 0.
 ///
 /// # Panics
-/// Never for a valid model: text is written to memory.
+/// Never for a valid model: the text is written to memory.
 pub fn cpp_header(model: &Model, namespace: &str, head: &[String]) -> String {
     let mut comment: String = head.iter().map(|line| format!("// {line}\n")).collect();
     comment += "//\n// run: one sample of doubles, exact floor and wrap of the inputs as in the hardware; run_codes: \
@@ -58,9 +59,9 @@ pub fn cpp_header(model: &Model, namespace: &str, head: &[String]) -> String {
 
 /// Assembles a header from its comment and the body of its namespace.
 ///
-/// The include guard and an inline namespace are named by a hash of the whole content. Two headers share a guard only
-/// if they are equal. Functions of different models have different symbols, so that the linker never mixes them. The
-/// class outside of the inline namespace makes two models of one namespace in one translation unit an error.
+/// A hash of the whole content names the include guard and an inline namespace. Two headers share a guard only if they
+/// are equal. Functions of different models have different symbols, so that the linker never mixes them. The class
+/// outside of the inline namespace makes two models with one namespace in one translation unit an error.
 pub(super) fn whole_header(comment: &str, namespace: &str, body: &str) -> String {
     let digest = Sha256::digest(format!("{comment}\0{namespace}\0{body}").as_bytes());
     let hash: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -91,7 +92,7 @@ pub(super) fn program(model: &Model) -> String {
     w.out
 }
 
-/// Words that hold every intermediate of a wide operation.
+/// Returns the number of words that every intermediate of a wide operation fits.
 fn limbs_of(code: &Code, op: &WideOp) -> u32 {
     let bits = |k: usize| match code.lanes[op.operands[k].reg as usize] {
         Lane::Wide => 64 * code.limbs[&op.operands[k].reg],
@@ -116,7 +117,7 @@ fn limbs_of(code: &Code, op: &WideOp) -> u32 {
     exact.max(op.kif.width()).div_ceil(64) + 1
 }
 
-/// The C++ type of a lane.
+/// Returns the C++ type of a lane.
 fn lane_type(lane: Lane) -> &'static str {
     match lane {
         Lane::B1 => "std::uint8_t",
@@ -128,7 +129,7 @@ fn lane_type(lane: Lane) -> &'static str {
     }
 }
 
-/// The array of a lane in the arena.
+/// Returns the name of a lane's array in the arena.
 fn lane_array(lane: Lane) -> &'static str {
     match lane {
         Lane::B1 => "b",
@@ -140,7 +141,7 @@ fn lane_array(lane: Lane) -> &'static str {
     }
 }
 
-/// A constant of a lane.
+/// Returns a constant of a lane as a C++ expression.
 fn constant(value: i128, lane: Lane) -> String {
     let ty = lane_type(lane);
     match lane {
@@ -155,7 +156,7 @@ fn constant(value: i128, lane: Lane) -> String {
     }
 }
 
-/// A power of two as a literal that is exact in C++17; 0 where it is no normal number.
+/// Returns a power of two as a literal that is exact in C++17; 0 if it is not a normal number.
 fn factor(exponent: i64) -> String {
     match convert::power(exponent) {
         Some(_) if exponent >= 0 => format!("0x1p+{exponent}"),
@@ -172,7 +173,7 @@ struct Writer<'a> {
     model: &'a Model,
     code: &'a Code,
     places: &'a Places,
-    /// Words of the integers beyond 128 bits.
+    /// Number of words of the integers beyond 128 bits.
     limbs: u32,
     out: String,
 }
@@ -202,7 +203,7 @@ impl Writer<'_> {
         if functions == 0 {
             writeln!(self.out, "  (void)a;")?;
         }
-        // A large arena is allocated outside of the stack.
+        // A large arena is allocated on the heap.
         let make = |n: usize| match n * bytes > STACK {
             true => format!(
                 "std::unique_ptr<detail::arena<{n}>> held(new detail::arena<{n}>());\n  detail::arena<{n}>& a = *held;"
@@ -232,7 +233,7 @@ impl Writer<'_> {
                 Entries::I8(e) => ("std::int8_t", e.iter().map(i8::to_string).collect()),
                 Entries::U8(e) => ("std::uint8_t", e.iter().map(u8::to_string).collect()),
                 Entries::I16(e) => ("std::int16_t", e.iter().map(i16::to_string).collect()),
-                // The smallest number has no literal of its own type.
+                // C++ has no int literal for the smallest int32.
                 Entries::I32(e) => ("std::int64_t", e.iter().map(i32::to_string).collect()),
             };
             if entries.is_empty() {
@@ -269,7 +270,7 @@ impl Writer<'_> {
         writeln!(self.out, "}};\n\nusing wide = big<{}>;", self.limbs)
     }
 
-    /// Returns the location of a register of a machine lane.
+    /// Returns the C++ expression for a register of a machine lane in the arena.
     fn place(&self, reg: Reg) -> String {
         let lane = self.code.lanes[reg as usize];
         match lane {
@@ -278,7 +279,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the instructions as functions and gives their number.
+    /// Writes the instructions as functions, and returns the number of functions.
     fn functions(&mut self) -> std::result::Result<usize, std::fmt::Error> {
         let loops = self.loops();
         let last_use = self.last_uses();
@@ -302,7 +303,7 @@ impl Writer<'_> {
         Ok(functions)
     }
 
-    /// Runs of instructions that share a loop.
+    /// Returns the ranges of instructions that share a loop.
     fn loops(&self) -> Vec<std::ops::Range<usize>> {
         let mut loops: Vec<std::ops::Range<usize>> = Vec::new();
         // Loops over one lane vectorise; lookups, conversions and wide operations are separate.
@@ -325,7 +326,7 @@ impl Writer<'_> {
         loops
     }
 
-    /// The last instruction that reads each register; the largest number for those that are shown.
+    /// Returns the index of the last instruction that reads each register; `usize::MAX` for outputs.
     fn last_uses(&self) -> Vec<usize> {
         let mut last = vec![0; self.code.lanes.len()];
         for (k, ins) in self.code.ins.iter().enumerate() {
@@ -353,7 +354,7 @@ impl Writer<'_> {
             }
             let ty = lane_type(lane);
             let read_later = last_use[dst as usize] >= range.end;
-            // Without a reader: a lookup that the engine keeps for its faults.
+            // A value without a reader is a lookup that the engine keeps for its faults.
             if !read_later && last_use[dst as usize] <= k {
                 continue;
             }
@@ -370,7 +371,7 @@ impl Writer<'_> {
         writeln!(self.out, "  }}")
     }
 
-    /// A register as an operand, from a local variable where this loop made it.
+    /// Returns a register as an operand: a local variable if this loop computes it.
     fn read(&self, reg: Reg, local: &[Reg]) -> String {
         if let Some(&(_, value)) = self.code.fixed.iter().find(|f| f.0 == reg) {
             return match self.code.lanes[reg as usize] {
@@ -458,7 +459,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A register as an integer of many words.
+    /// Returns a register as an integer of many words.
     fn big(&self, reg: Reg, zero: bool) -> String {
         match self.code.lanes[reg as usize] {
             Lane::Wide => match self.code.fixed.iter().find(|f| f.0 == reg) {
@@ -476,7 +477,7 @@ impl Writer<'_> {
         format!("wide{{{{{}}}}}", words.join(", "))
     }
 
-    /// An operation in integers of many words, as [`super::wide::evaluate`] computes it.
+    /// Returns an operation in integers of many words, as [`super::wide::evaluate`] computes it.
     fn wide(&self, op: &WideOp) -> String {
         let value = |k: usize| self.big(op.operands[k].reg, op.operands[k].zero);
         let left = |e: String, by: u32| if by == 0 { e } else { format!("({e}).shl({by})") };
@@ -584,7 +585,7 @@ impl Writer<'_> {
             _ => format!("{place} = code_of<{}, {width}, {signed}>({x}, {}, {scale})", lane_type(lane), factor(scale)),
         };
         writeln!(self.out, "  for (std::size_t i = 0; i < n; ++i) {value};")?;
-        // A block that is not full computes with zeros.
+        // The missing samples of a partial block are zero.
         let rest = match lane {
             Lane::Wide => format!("std::memset({place}, 0, sizeof {place})"),
             _ => format!("{place} = 0"),
@@ -614,7 +615,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An output whose register holds a constant throughout as a constant output: such registers have no place.
+    /// Returns an output with its constant if its register has a constant value: such registers have no place.
     fn without_fixed(&self, out: &OutputConversion) -> (OutputConversion, Option<BigInt>) {
         let fixed = out.src.and_then(|reg| self.code.fixed.iter().find(|f| f.0 == reg));
         match fixed {
@@ -684,7 +685,7 @@ impl Writer<'_> {
     }
 }
 
-/// The first word of each port.
+/// Returns the index of the first word of each port.
 fn first_words(kifs: impl Iterator<Item = Kif>) -> Vec<u32> {
     let mut next = 0;
     kifs.map(|kif| {

@@ -1,8 +1,8 @@
-//! A stateful design as a C++17 header: a class that holds the registers, with one call a clock.
+//! Generator of a C++17 header for a stateful design: a class with the registers, and one method call per clock cycle.
 //!
-//! What it computes is [`crate::machine`], statement by statement: codes of any size in words of 64 bits,
-//! registers without a first value at 0. The blocks are the headers of their programs ([`super::cpp`]), each in a
-//! namespace of its own.
+//! The class computes the results of [`crate::machine`], statement by statement: codes of any size in words of 64 bits,
+//! and registers without a reset value at 0. Each block is the header of its program ([`super::cpp`]) in a separate
+//! namespace.
 
 use super::cpp::{SUPPORT, program, truth, whole_header, words};
 use super::wide::to_limbs;
@@ -11,13 +11,13 @@ use alir_core::num::Kif;
 use num_bigint::BigInt;
 use std::fmt::Write;
 
-/// The header of a stateful design.
+/// Returns the header of a stateful design.
 ///
-/// `namespace` is a valid C++ namespace (`a` or `a::b`); `head` are lines of a comment. Lookups outside of their tables
-/// read zero, as in the hardware; NaN and infinity are code 0.
+/// `namespace` is a valid C++ namespace (`a` or `a::b`); `head` contains lines of a comment. Lookups outside of their
+/// tables read zero, as in the hardware; NaN and infinity have code 0.
 ///
 /// # Panics
-/// Never for a valid design: text is written to memory.
+/// Never for a valid design: the text is written to memory.
 pub fn cpp_machine(machine: &Machine, namespace: &str, head: &[String]) -> String {
     let mut w = Writer { machine, out: String::new(), temporaries: 0 };
     let comment = w.comment(head).expect("text is written to memory");
@@ -33,7 +33,7 @@ struct Writer<'a> {
 
 type Result<T = ()> = std::result::Result<T, std::fmt::Error>;
 
-/// Where each element of a signal starts, and the words of all.
+/// Returns the index of the first word of each element of a signal, and the number of words of all elements.
 fn starts(elements: &[Kif]) -> (Vec<u32>, u32) {
     let mut next = 0;
     let starts = elements.iter().map(|&kif| {
@@ -107,7 +107,7 @@ impl Writer<'_> {
         writeln!(self.out, "}};\n")
     }
 
-    /// Returns `true` if a view of a signal moves.
+    /// Returns `true` if some access indexes a signal dynamically.
     fn is_indexed(&self, signal: SignalId) -> bool {
         fn moves(access: &Access, signal: SignalId) -> bool {
             access.dynamic.as_ref().is_some_and(|(index, _)| access.signal == signal || moves(index, signal))
@@ -206,7 +206,8 @@ impl Writer<'_> {
         writeln!(self.out, "    clock();\n  }}")
     }
 
-    /// A code from one place to another: shifted to the left by `shift`, or floored to the right, and wrapped.
+    /// Writes the conversion of a code between two places: shifted left by `shift`, or shifted right with floor, and
+    /// wrapped.
     fn convert(&mut self, indent: &str, from: &str, source: Kif, to: &str, target: Kif, shift: i64) -> Result {
         let (n, m) = (words(source), words(target));
         if shift >= i64::from(target.width()) {
@@ -214,7 +215,7 @@ impl Writer<'_> {
         }
         let bits = i64::from(source.width()) + shift.max(0);
         let limbs = i64::from(n.max(m)).max(bits / 64 + 1) + 1;
-        // Beyond the width nothing but the sign is left.
+        // A shift right beyond the width leaves only the sign.
         let shift = shift.max(-i64::from(source.width()) - 1);
         writeln!(
             self.out,
@@ -231,7 +232,8 @@ impl Writer<'_> {
         format!("t{}", self.temporaries)
     }
 
-    /// Writes statements that compute by how many elements an index moves a view; its name.
+    /// Writes statements that compute the number of elements by which an index moves a view; returns the variable's
+    /// name.
     fn offset(&mut self, indent: &str, index: &Access, mult: usize) -> Result<String> {
         let code = self.read(indent, index)?;
         let kif = self.machine.types(index)[0];
@@ -244,7 +246,7 @@ impl Writer<'_> {
         Ok(name)
     }
 
-    /// Writes statements that read a view, and gives the place of its first word.
+    /// Writes statements that read a view; returns the C++ expression of its first word.
     fn read(&mut self, indent: &str, access: &Access) -> Result<String> {
         let s = access.signal.0;
         let elements = &self.machine.signal(access.signal).elements;
@@ -264,15 +266,15 @@ impl Writer<'_> {
         Ok(name)
     }
 
-    /// Writes statements that decide whether a view of one element is not 0; the condition.
+    /// Writes statements that test if a view of one element is not 0; returns the condition.
     fn is_set(&mut self, indent: &str, access: &Access) -> Result<String> {
         let code = self.read(indent, access)?;
         let n = words(self.machine.types(access)[0]);
         Ok(format!("detail::is_set<{n}>({code})"))
     }
 
-    /// Writes statements that put what a connection carries into a new array; its name, and a condition if a register
-    /// may hold.
+    /// Writes statements that store the values of a connection in a new array. Returns the array's name, and a
+    /// condition if a register may keep its value.
     fn taken(&mut self, indent: &str, connection: &Connection) -> Result<(String, Option<String>)> {
         let Connection { src, dst, enable_if, alternative } = connection;
         let name = self.temporary();
@@ -296,7 +298,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A view's elements in the types of another, into an array.
+    /// Writes statements that convert the elements of a view to the types of another view, into an array.
     fn transfer(&mut self, indent: &str, src: &Access, dst: &Access, name: &str) -> Result {
         let from = self.read(indent, src)?;
         let (source, target) = (self.machine.types(src), self.machine.types(dst));
@@ -363,7 +365,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// All registers load at once: values are taken before any is written; reset goes before everything else.
+    /// Writes the method that loads all registers at once: all values are read before any is written. Reset has
+    /// priority.
     fn clock(&mut self) -> Result {
         writeln!(self.out, "  void clock() {{")?;
         let mut loads = Vec::new();
@@ -427,7 +430,7 @@ impl Writer<'_> {
     }
 }
 
-/// Run-time support that only stateful designs need.
+/// Run-time support that only stateful designs require.
 const CONVERSIONS: &str = "\
 // A code in N words of one type as a code in M words of another: shifted to the left or floored to the right, and \
 wrapped.

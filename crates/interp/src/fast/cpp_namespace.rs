@@ -1,14 +1,15 @@
 //! Namespaces of C++ headers: names that compile after any headers of C, C++ and POSIX.
 //!
 //! A namespace shares the global scope with the functions, types and variables of the C library, and macros replace a
-//! name in any scope. `cpp_words/` lists both: every name in the headers of the GNU C library and of libstdc++ that g++
-//! or clang++ refuses as a namespace or that is a macro, and names of the BSD, Windows and macOS libraries. The test
-//! `hdl_tests/cpp_names.rs` compares the lists with the headers of the machine on which it runs.
+//! name in any scope. The lists in `cpp_words/` contain names that cannot be namespaces: each name in the headers of
+//! the GNU C library and of libstdc++ that is a macro or that g++ or clang++ rejects as a namespace, and names of the
+//! BSD, Windows and macOS libraries. The test `hdl_tests/cpp_names.rs` compares the lists with the headers of the
+//! computer on which the test runs.
 
 use rustc_hash::FxHashSet;
 use std::sync::OnceLock;
 
-/// Parses `--namespace`: used exactly as given or refused.
+/// Parses the value of `--namespace`, which is used exactly as given or rejected.
 ///
 /// # Errors
 /// The reason, and a name that works.

@@ -1,8 +1,8 @@
-//! A few samples through a program without planning it.
+//! Evaluation of a few samples by a program without building a plan.
 //!
-//! A plan pays for itself after some dozens of samples; before that, reading the model and this one walk over it are
-//! all. Section 3 of the contract in `i64`, for programs whose values and intermediates fit; [`run_few`] says so where
-//! one does not.
+//! A plan saves time only from some dozens of samples on; for fewer samples, this module evaluates the program in one
+//! pass. The module implements section 3 of the specification in `i64`, for programs whose values and intermediates
+//! fit; [`run_few`] returns `None` for other programs.
 
 use super::run::{Fault, FaultKind};
 use crate::{LookupMiss, MissedEntry};
@@ -11,23 +11,23 @@ use alir_core::num::Kif;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// Samples that go through the program together.
+/// Number of samples that are evaluated together.
 const LANES: usize = 8;
 
-/// More samples than this are better planned.
+/// Largest number of samples for which this module is faster than a plan.
 pub(in super::super) const FEW: usize = 32;
 
-/// Bits of the widest value.
+/// Largest width of a value in bits.
 const WIDEST: u32 = 62;
 
-/// Codes of one value.
+/// Raw integer values of one operation's result, one per sample.
 type Lanes = [i64; LANES];
 
-/// Runs codes of the input port to codes of the output port, one row a sample, as [`super::Runner::run_exact`] does;
-/// `None` if 64 bits do not suffice for some value or intermediate.
+/// Evaluates raw integer values of the input port, one row per sample, as [`super::Runner::run_exact`] does. Returns
+/// `None` if some value or intermediate is too wide for this module.
 ///
 /// # Panics
-/// If the rows are not as long as the ports, or not as many on both sides.
+/// If the rows do not have the lengths of the ports, or the numbers of rows differ.
 pub(in super::super) fn run_few(
     model: &Model,
     miss: LookupMiss,
@@ -64,7 +64,7 @@ pub(in super::super) fn run_few(
                 outputs[(first + row) * n_outputs + j] = code.into();
             }
         }
-        // Operations come in order; the first miss of each sample is its fault.
+        // Operations are in order, so the first miss of each sample is its fault.
         for lane in 0..count {
             let missed = few.misses.iter().find(|(l, _)| *l == lane).filter(|_| miss == LookupMiss::Error);
             faults.extend(missed.map(|(_, m)| Fault { sample: first + lane, kind: FaultKind::Miss(m.clone()) }));
@@ -81,7 +81,7 @@ struct Few<'m> {
     misses: Vec<(usize, MissedEntry)>,
 }
 
-/// An operand: codes, bits of their type, fractional bits.
+/// An operand: raw integer values, width and number of fractional bits.
 #[derive(Clone, Copy)]
 struct Operand {
     lanes: Lanes,
@@ -89,7 +89,7 @@ struct Operand {
     frac: i64,
 }
 
-/// `code * 2^by`, or its floor; what leaves 64 bits to the left is lost.
+/// Returns `code * 2^by`, or its floor; bits above 64 are dropped.
 fn shift(lanes: Lanes, by: i64) -> Lanes {
     match by {
         0 => lanes,
@@ -107,7 +107,7 @@ fn wrap(lanes: Lanes, kif: Kif) -> Lanes {
     }
 }
 
-/// As many ones, at most 63.
+/// Returns a mask of the low `width` bits; `width` is at most 63.
 fn ones(width: u32) -> i64 {
     (1 << width) - 1
 }
@@ -116,12 +116,14 @@ fn zip(a: Lanes, b: Lanes, f: impl Fn(i64, i64) -> i64) -> Lanes {
     std::array::from_fn(|k| f(a[k], b[k]))
 }
 
-/// Returns the operands with as many fractional bits as the finest, and that number of bits. `None` if bits get lost
-/// that a shift to `out` fractional bits would bring back; there is room for `2^spare` of them.
+/// Returns the operands aligned to the largest number of fractional bits, and this number. Returns `None` if the
+/// alignment drops bits that are needed after the final shift to `out` fractional bits, including the `spare`
+/// additional bits of a sum of `2^spare` aligned operands.
 fn common<const N: usize>(operands: [Operand; N], out: i64, spare: u32) -> Option<([Lanes; N], i64)> {
     let finest = operands.iter().map(|o| o.frac).max()?;
     let fits = |o: &Operand| finest - o.frac <= i64::from(WIDEST.saturating_sub(o.width + spare));
-    // To the left everything is modulo 2^64, which is more than any type has.
+    // If the final shift is to the left, alignment may drop high bits: arithmetic is modulo 2^64, and each result type
+    // has fewer than 64 bits.
     (finest <= out || operands.iter().all(fits)).then(|| (operands.map(|o| shift(o.lanes, finest - o.frac)), finest))
 }
 
@@ -282,7 +284,7 @@ mod tests {
                 }
             }
         }
-        // Most programs are narrow enough, and some lookups miss.
+        // Most programs are narrow enough, and some lookups miss their tables.
         assert!(ran > 1000 && missed > 0, "{ran} {missed}");
     }
 }

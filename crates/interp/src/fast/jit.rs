@@ -1,21 +1,21 @@
-//! Machine code for the straight parts of a program: vector instructions, values in registers.
+//! Machine code for a program: vector instructions with values in registers.
 //!
 //! The loops of [`super::kernels`] need a call for every operation, and two loads and a store for every vector. Machine
-//! code evaluates the whole program for a group of samples: one or two instructions for each operation, operands in
-//! vector registers, the rest spilled by the rule of L. A. Belady (*A study of replacement algorithms*, IBM Systems
-//! Journal 1966), which evicts the value whose next use is last. Compilation is one pass in linear time, some hundred
-//! nanoseconds for each operation.
+//! code evaluates the whole program for a group of samples, with one or two instructions for each operation and
+//! operands in vector registers. Values that do not fit are spilled by the rule of L. A. Belady (*A study of
+//! replacement algorithms*, IBM Systems Journal 1966), which evicts the value whose next use is last. Compilation is
+//! one pass in linear time, some hundred nanoseconds for each operation.
 //!
 //! This file has the parts that are common to all processors: selection of straight parts, registers, spilling,
 //! constants, the loop around a part. A [`Target`] provides the instructions: [`Avx512`] or [`Avx2`].
 //!
-//! Kernels compute the instructions that a target does not support (some lookups, lanes of 128 bits, wide integers):
-//! the program is split there, and values that cross a split are in the arena, as for kernels. So every program is
-//! supported, and the kernels are the reference that defines correct results.
+//! Kernels compute the instructions that a target does not support (some lookups, lanes of 128 bits, wide integers).
+//! These instructions split the program into straight parts, and the arena stores the values that more than one part
+//! uses. So every program is supported, and the kernels are the reference that defines correct results.
 //!
-//! This is one of the two places of the engine with `unsafe`, because memory is made executable and called. It is sound
-//! because the code consists only of instructions of a checked [`Code`], and accesses only the arena (at offsets of the
-//! same allocator as the kernels), its own spill area, and its own constants (see [`MachineCode::run`]).
+//! This module uses `unsafe` to make memory executable and to call the code. The call is sound because the code
+//! consists only of instructions of a checked [`Code`], and accesses only the arena (at the register offsets that the
+//! kernels use, too), its own spill area, and its own constants (see [`MachineCode::run`]).
 
 mod avx2;
 mod avx512;
@@ -29,7 +29,7 @@ use super::plan::InstructionSet;
 use alir_core::ir::BinaryBits;
 use rustc_hash::FxHashMap;
 
-/// Machine code of one kind.
+/// Target of the machine code: an instruction set with its settings.
 #[derive(Clone, Copy)]
 pub(super) enum Machine {
     Avx2(Avx2),
@@ -37,8 +37,8 @@ pub(super) enum Machine {
 }
 
 impl Machine {
-    /// Returns the target for a program on this machine, in blocks of `block` samples if given; `None` where the
-    /// instruction set is not one that is compiled.
+    /// Returns the target for a program on this computer, for blocks of `block` samples if given; `None` if there is no
+    /// machine code for the instruction set.
     pub(super) fn assemble(set: InstructionSet, code: &Code, block: Option<usize>) -> Option<Machine> {
         match set {
             InstructionSet::CompiledAvx2 => Some(Machine::Avx2(Avx2::new(code, block))),
@@ -63,7 +63,7 @@ impl Machine {
         }
     }
 
-    /// Compiles the straight parts; `None` where the system does not let us.
+    /// Compiles the straight parts; returns `None` if the operating system does not allow executable memory.
     pub(super) fn compile(
         self,
         code: &Code,
@@ -78,18 +78,18 @@ impl Machine {
     }
 }
 
-/// Registers and instructions of a processor.
+/// Vector registers and instructions of an instruction set.
 trait Target: Copy {
-    /// The vector registers that values can be in, a bit each.
+    /// Vector registers that can contain values, as a bit mask.
     const REGISTERS: u32;
-    /// Bytes of one.
+    /// Number of bytes of a vector register.
     const VECTOR: u32;
     /// Number of instructions within which the next use of an operand in memory justifies a register.
     const SOON: u32;
     /// Offset in bytes that is added to the pointer to the spill area, so that short displacements reach more of it.
     const SPILL_BIAS: i32;
 
-    /// Samples that go through the code together: 16 or 32.
+    /// Returns the number of samples that the code evaluates together: 16 or 32.
     fn group(self) -> u32;
     /// Returns `true` if a lookup in a lane can be compiled.
     fn knows_lookup(self, table: &LaneTable, lane: Lane) -> bool;
@@ -100,7 +100,7 @@ trait Target: Copy {
     /// Stores a vector of a lane to memory.
     fn store(self, asm: &mut Assembler, lane: Lane, reg: u8, memory: (u8, i32));
 
-    /// Vectors of a group in a lane.
+    /// Returns the number of vectors of a group in a lane.
     fn parts(self, lane: Lane) -> u32 {
         (self.group() * lane.bytes()).div_ceil(Self::VECTOR)
     }
@@ -121,8 +121,8 @@ trait Target: Copy {
     }
 }
 
-/// The instructions of a [`Code`] as those of a target; each leaves its result in the place that [`Compiler::end_part`]
-/// expects.
+/// Emits the instructions of a [`Code`] for a target; each method leaves its result in the place that
+/// [`Compiler::end_part`] expects.
 trait Operations {
     fn linear(&mut self, dst: Reg, terms: &[Term], c: i64, f: Finish);
     fn mul(&mut self, dst: Reg, a: Reg, b: Reg, shl: u8, f: Finish);
@@ -134,16 +134,16 @@ trait Operations {
     fn lookup(&mut self, dst: Reg, x: Reg, table: u32);
 }
 
-/// General registers, by their numbers.
+/// Numbers of general registers.
 const RAX: u8 = 0;
 const RDX: u8 = 2;
 const RSI: u8 = 6;
 const RDI: u8 = 7;
 const R8: u8 = 8;
 const R9: u8 = 9;
-/// Where the spill area begins.
+/// Register with the address of the spill area.
 const SPILL: u8 = RSI;
-/// Where the constants begin.
+/// Register with the address of the constants.
 const CONSTANTS: u8 = RDX;
 
 /// Returns the register that points to the group's samples in slots of a lane.
@@ -156,15 +156,15 @@ fn pointer(lane: Lane) -> u8 {
     }
 }
 
-/// A register or a place in memory.
+/// Operand of an instruction: a register or an address in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rm {
     Reg(u8),
     Mem { base: u8, disp: i32 },
 }
 
-/// An instruction without operands: opcode map, prefix, W bit, opcode. Those in this file are the same in the VEX
-/// encoding, where arithmetic ignores the W bit.
+/// An instruction without operands: opcode map, prefix, W bit, opcode. The VEX and EVEX encodings of the opcodes in
+/// this file are equal, except that VEX arithmetic ignores the W bit.
 #[derive(Clone, Copy)]
 struct Opcode(u8, u8, u8, u8);
 
@@ -242,7 +242,7 @@ fn extend(from: Lane, to: Lane, zero: bool) -> Opcode {
     Opcode(2, 1, 0, code + if zero { 0x10 } else { 0 })
 }
 
-/// Bytes of code.
+/// Buffer for machine code.
 struct Assembler {
     bytes: Vec<u8>,
 }
@@ -256,35 +256,36 @@ impl Assembler {
 const NONE: u32 = u32::MAX;
 const NO_REG: u8 = 0xff;
 
-/// Where one vector of a value is.
+/// Location of one vector of a value.
 #[derive(Clone, Copy)]
 struct Home {
     reg: u8,
     memory: Option<(u8, i32)>,
-    /// Spill slot that `memory` is, or [`NONE`].
+    /// Index of the spill slot at `memory`, or [`NONE`].
     slot: u32,
 }
 
 const NOWHERE: Home = Home { reg: NO_REG, memory: None, slot: NONE };
 
-/// Code for one straight part of a program.
+/// Compiler of the straight parts of a program.
 struct Compiler<'a, T> {
     code: &'a Code,
     target: T,
     asm: Assembler,
-    /// Arena offsets of the registers that live there.
+    /// Arena offset of each register.
     offsets: &'a [u32],
     in_arena: &'a [bool],
-    /// By register: index of its first vector in `homes`.
+    /// Index in `homes` of the first vector of each register.
     first: Vec<u32>,
     homes: Vec<Home>,
-    /// Positions that read a register: `uses[start[r] + cursor[r]..start[r + 1]]` are those to come.
+    /// Positions of the instructions that read a register: `uses[start[r] + cursor[r]..start[r + 1]]` are the future
+    /// reads.
     start: Vec<u32>,
     cursor: Vec<u32>,
     uses: Vec<u32>,
-    /// Content of each vector register: value and vector, or [`NONE`].
+    /// Content of each vector register: value and index of the vector, or [`NONE`].
     holds: [(u32, u32); 32],
-    /// Bits of vector registers that must stay during this instruction.
+    /// Bit mask of the vector registers that must not be evicted during the current instruction.
     pinned: u32,
     free: u32,
     free_slots: Vec<u32>,
@@ -293,7 +294,7 @@ struct Compiler<'a, T> {
     position: u32,
 }
 
-/// Vectors of a target's length.
+/// Pool of constant vectors of the target's vector length.
 #[derive(Default)]
 struct Constants {
     length: usize,
@@ -334,7 +335,7 @@ impl Constants {
     }
 }
 
-/// Operations of an instruction after its own.
+/// Operations that follow the main operation of an instruction.
 #[derive(Clone, Copy)]
 struct Finish {
     relu: bool,
@@ -363,7 +364,7 @@ impl<T: Target> Compiler<'_, T> {
         self.target.load(&mut self.asm, lane, reg, memory);
     }
 
-    /// Returns a free vector register, which is pinned.
+    /// Returns a free vector register and pins it; evicts a value if necessary.
     fn take(&mut self) -> u8 {
         let reg = if self.free != 0 {
             self.free.trailing_zeros() as u8
@@ -387,7 +388,7 @@ impl<T: Target> Compiler<'_, T> {
         self.home(value, part).reg = NO_REG;
     }
 
-    /// Ensures that a vector is also in memory; returns its place.
+    /// Ensures that a vector is also in memory; returns its address.
     fn save(&mut self, value: Reg, part: u32) -> (u8, i32) {
         let home = *self.home(value, part);
         if let Some(memory) = home.memory {
@@ -404,7 +405,7 @@ impl<T: Target> Compiler<'_, T> {
         memory
     }
 
-    /// Returns the register of a vector, loaded if necessary and pinned.
+    /// Returns the register of a vector and pins it; loads the vector if necessary.
     fn in_reg(&mut self, value: Reg, part: u32) -> u8 {
         let home = *self.home(value, part);
         if home.reg != NO_REG {
@@ -419,7 +420,7 @@ impl<T: Target> Compiler<'_, T> {
         reg
     }
 
-    /// Returns the place of a vector, in a register or in memory; loads it if its next use is near.
+    /// Returns the location of a vector, a register or memory; loads the vector if its next use is near.
     fn anywhere(&mut self, value: Reg, part: u32) -> Rm {
         let home = *self.home(value, part);
         let again = self.next_use(value);
@@ -431,7 +432,7 @@ impl<T: Target> Compiler<'_, T> {
         }
     }
 
-    /// Returns the register for the result `value`.
+    /// Returns a register for a vector of the result `value`.
     fn define(&mut self, value: Reg, part: u32) -> u8 {
         let reg = self.take();
         self.holds[reg as usize] = (value, part);
@@ -439,7 +440,7 @@ impl<T: Target> Compiler<'_, T> {
         reg
     }
 
-    /// Releases the registers and spill places of an operand without further uses, after an instruction.
+    /// Releases the registers and spill slots of an operand that has no further uses, after an instruction.
     fn release(&mut self, value: Reg) {
         if self.next_use(value) != NONE {
             return;
@@ -468,7 +469,7 @@ impl<T: Target> Compiler<'_, T> {
         }
     }
 
-    /// Finishes a vector of a destination: stores it to the arena if it is read elsewhere.
+    /// Finishes a vector of a destination: stores it to the arena if another part reads it.
     fn end_part(&mut self, dst: Reg, part: u32) {
         let home = *self.home(dst, part);
         if let Some(memory) = home.memory {
@@ -516,7 +517,7 @@ impl<T: Target> Compiler<'_, T> {
         self.release(dst);
     }
 
-    /// Assigns a place in the arena to a value.
+    /// Sets the arena as the location of a value.
     fn place(&mut self, value: Reg) {
         let lane = self.code.lanes[value as usize];
         let offset = self.offsets[value as usize] as i32;
@@ -548,7 +549,7 @@ impl<T: Target> Compiler<'_, T> {
             let ins = self.code.ins[k];
             self.instruction(&ins);
         }
-        // Only values with further readers in this part have registers; those for other parts are in the arena.
+        // Only values with further readers in this part have registers; values for other parts are in the arena.
         let group = self.target.group();
         for (prefix, modrm, size) in
             [([0x48, 0x81], 0xc7, 1), ([0x48, 0x81], 0xc0, 2), ([0x49, 0x81], 0xc0, 4), ([0x49, 0x81], 0xc1, 8)]
@@ -567,7 +568,7 @@ impl<T: Target> Compiler<'_, T> {
     }
 }
 
-/// Returns the maximal straight parts, which are compiled.
+/// Returns the maximal ranges of consecutive instructions that the target supports.
 pub(super) fn straight_parts(code: &Code, machine: Machine) -> Vec<std::ops::Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -585,15 +586,16 @@ pub(super) fn straight_parts(code: &Code, machine: Machine) -> Vec<std::ops::Ran
     parts
 }
 
-/// Returns the lookups of the straight parts whose misses must be reported; the loops check their operands afterwards.
+/// Returns the lookups of the straight parts whose misses must be reported; their operands are checked after the parts.
 pub(super) fn watched<'c>(code: &'c Code, straight: &'c [std::ops::Range<usize>]) -> impl Iterator<Item = &'c Ins> {
     let all = straight.iter().flat_map(|range| &code.ins[range.clone()]);
     all.filter(|ins| matches!(ins, Ins::Lookup { table, .. } if code.tables[*table as usize].faults))
 }
 
-/// Returns `true` for registers in the arena: those that another part writes or reads.
+/// Returns `true` for each register in the arena: an input, an output, an operand of a watched lookup, or a register
+/// that a kernel or more than one part uses.
 pub(super) fn in_arena(code: &Code, straight: &[std::ops::Range<usize>]) -> Vec<bool> {
-    // Index of the part that defines a register, plus one; 0 for none. Constants are available in every part.
+    // Index of the part that defines a register, plus one; 0 if undefined. Constants are available in every part.
     const FIXED: u32 = u32::MAX;
     let mut part_of = vec![0u32; code.lanes.len()];
     code.fixed.iter().for_each(|f| part_of[f.0 as usize] = FIXED);
@@ -619,18 +621,18 @@ pub(super) fn in_arena(code: &Code, straight: &[std::ops::Range<usize>]) -> Vec<
     needed
 }
 
-/// Callable code, with its constants and tables.
+/// Executable code, with its constants.
 pub(super) struct MachineCode {
     memory: Executable,
     entries: Vec<usize>,
     constants: Vec<u8>,
     pub(super) spill_bytes: usize,
-    /// Samples that go through it together.
+    /// Number of samples that the code evaluates together.
     pub(super) group: usize,
 }
 
 impl MachineCode {
-    /// Compiles the straight parts; `None` where the system does not let us.
+    /// Compiles the straight parts; returns `None` if the operating system does not allow executable memory.
     fn compile<'a, T: Target>(
         target: T,
         code: &'a Code,
@@ -696,7 +698,7 @@ impl MachineCode {
         }
         let spill_bytes = (compiler.slots * T::VECTOR) as usize;
         let memory = Executable::new(&compiler.asm.bytes)?;
-        // Vectors are read at multiples of their length.
+        // The code reads vectors at addresses that are multiples of their length.
         let bytes = compiler.constants.bytes;
         let mut constants = vec![0; bytes.len() + 64];
         let skip = constants.as_ptr().align_offset(64);
@@ -707,9 +709,9 @@ impl MachineCode {
     /// Runs straight part `part` over `groups` groups of samples.
     ///
     /// # Safety
-    /// `arena` has the layout that the code was compiled for with room for that many groups, `spill` has
-    /// [`MachineCode::spill_bytes`]; both begin at a multiple of 64 and belong to this thread. The processor has the
-    /// instructions that the target is named for.
+    /// `arena` has the layout for which the code was compiled, with room for `groups` groups; `spill` has
+    /// [`MachineCode::spill_bytes`] bytes. Both begin at a multiple of 64 and belong to this thread. The processor has
+    /// the instruction set of the target.
     pub(super) unsafe fn run(&self, part: usize, arena: *mut u8, spill: *mut u8, groups: u64) {
         if groups == 0 {
             return;
@@ -754,14 +756,14 @@ struct Executable {
     length: usize,
 }
 
-// SAFETY: it is never written again.
+// SAFETY: the memory is never written again.
 unsafe impl Send for Executable {}
 // SAFETY: as above.
 unsafe impl Sync for Executable {}
 
 impl Executable {
-    /// Copies code into memory of its own, which then is executable and no longer writable. `None` where the system
-    /// forbids it.
+    /// Copies code into new memory, and makes the memory executable and read-only. Returns `None` if the operating
+    /// system forbids that.
     fn new(code: &[u8]) -> Option<Executable> {
         let length = code.len().max(1);
         // SAFETY: a new private mapping, which is written within its length before it is made executable.

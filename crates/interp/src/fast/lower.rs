@@ -1,14 +1,14 @@
-//! From a program to straight code over lanes.
+//! Lowering of a program to straight-line code over lanes.
 //!
 //! Every value gets a lane of 8, 16, 32, 64 or 128 bits, or limbs beyond that. Arithmetic in a lane of `n` bits is
-//! arithmetic modulo `2^n`, so a lane need not hold a result: it must hold the low bits that somebody looks at. Two
-//! analyses decide: [`Facts`] (forward: which codes can occur) and the demand computed here (backward: how many low
-//! bits matter, or all of the value where it is compared, looked up, or shown). Each operation runs in the narrowest
-//! lane that serves both, a wrap is left out where it has no effect, and conversions are shared.
+//! arithmetic modulo `2^n`, so a lane need not hold the whole result, only the low bits that some operation reads. Two
+//! analyses determine these bits: [`Facts`] (forward: which raw integer values can occur) and the demand computed here
+//! (backward: how many low bits are read, or the whole value if the value is compared, looked up, or an output). Each
+//! operation uses the narrowest lane that satisfies both, wraps without effect are omitted, and conversions are shared.
 //!
-//! Soundness in one rule: a value whose demand is [`EXACT`] is stored sign- or zero-extended (by [`Fact::signed`]) in
-//! a lane of at least [`Fact::bits`]; a value whose demand is `d` bits is stored in a lane of at least `d` bits of
-//! which the low `d` are right and the others anything.
+//! Soundness rule: a value whose demand is [`EXACT`] is stored sign- or zero-extended (by [`Fact::signed`]) in a lane
+//! of at least [`Fact::bits`]. A value whose demand is `d` bits is stored in a lane of at least `d` bits, of which the
+//! low `d` bits are correct and the other bits are arbitrary.
 
 use super::form::{Arm, Fact, Facts, Form, Shifted};
 use crate::LookupMiss;
@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 /// Demand for the whole value.
 const EXACT: u32 = u32::MAX;
 
-/// Where values are kept.
+/// Storage format of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Lane {
     B1,
@@ -29,7 +29,7 @@ pub(super) enum Lane {
     B4,
     B8,
     B16,
-    /// Limbs of 64 bits, as many as the type needs; computed limb by limb.
+    /// Limbs of 64 bits, as many as the type needs; one sample at a time.
     Wide,
 }
 
@@ -61,23 +61,23 @@ impl Lane {
     }
 }
 
-/// A register: holds one value of each sample; written once.
+/// Index of a register: one value for each sample, written once.
 pub(super) type Reg = u32;
 
 const NONE: Reg = u32::MAX;
 
-/// The last step of an operation: from low bits to a code of the type.
+/// Last step of an operation: wrap of the low bits to the operation's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrap {
-    /// Leave it.
+    /// No wrap.
     None,
-    /// Extend the sign bit of this number of bits.
+    /// Sign extension from this number of bits.
     Sign(u8),
-    /// Clear all but this number of bits.
+    /// Clearing of all but this number of low bits.
     Zero(u8),
 }
 
-/// One term of [`Ins::Linear`]; the shift is below the lane's bits.
+/// One term of [`Ins::Linear`]; the shift is less than the lane's width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Term {
     pub(super) reg: Reg,
@@ -108,13 +108,13 @@ pub(super) enum Ins {
     Mux { dst: Reg, cond: Reg, bit: u8, on_true: Choice, on_false: Choice, wrap: Wrap },
     /// `wrap((x == than) == eq)`.
     Compare { dst: Reg, x: Reg, than: u32, eq: bool, wrap: Wrap },
-    /// An entry of a table of [`Code::tables`]; zero, and a fault where the table says so, outside it.
+    /// Entry of a table of [`Code::tables`]; outside the table zero, and a fault if the table requires it.
     Lookup { dst: Reg, x: Reg, table: u32 },
-    /// A value in another machine lane: `src` truncated, or extended by its sign or (`zero`) by zeros.
+    /// Conversion to another machine lane: `src` truncated, or extended by its sign or (`zero`) by zeros.
     Convert { dst: Reg, src: Reg, zero: bool },
-    /// The low bits of limbs in a machine lane.
+    /// Conversion of the low bits of limbs to a machine lane.
     Narrow { dst: Reg, src: Reg },
-    /// Any operation, in integers of any size: an index into [`Code::wide`].
+    /// Any operation, in integers of any size; `op` is an index into [`Code::wide`].
     Wide { dst: Reg, op: u32 },
 }
 
@@ -155,7 +155,7 @@ impl Ins {
     }
 }
 
-/// The entries of a table in as few bytes as hold them all, so that more of them stay in the nearest cache.
+/// Entries of a table in the narrowest type that fits them all, so that more entries fit the first-level cache.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Entries {
     I8(Vec<i8>),
@@ -194,45 +194,46 @@ impl Entries {
     }
 }
 
-/// A table as the kernels see it: entries wrapped to the lookup's type.
+/// A table for the kernels, with entries wrapped to the lookup's type.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LaneTable {
     pub(super) entries: Entries,
-    /// Code of the operand at entry 0.
+    /// Raw integer value of the operand for entry 0.
     pub(super) base: i64,
-    /// `true` if the operand is to be read as unsigned.
+    /// `true` if the operand is unsigned.
     pub(super) zero: bool,
-    /// The lookup.
+    /// Index of the lookup operation.
     pub(super) op: u32,
-    /// `true` if an operand can miss and that is to be reported.
+    /// `true` if an operand can miss the table and misses must be reported.
     pub(super) faults: bool,
-    /// `true` if no operand can miss.
+    /// `true` if no operand can miss the table.
     pub(super) inside: bool,
 }
 
-/// An input element to be converted.
+/// Conversion of an input element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InputConversion {
     pub(super) input: u32,
     pub(super) dst: Reg,
-    /// The operation's type.
+    /// Type of the input operation.
     pub(super) kif: Kif,
 }
 
 /// Conversion of an output element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutputConversion {
-    /// The code; `None` for a constant.
+    /// Register of the raw integer value; `None` for a constant.
     pub(super) src: Option<Reg>,
     pub(super) constant: i64,
-    /// `true` if the lane is to be read as unsigned.
+    /// `true` if the register is unsigned.
     pub(super) zero: bool,
-    /// The real value is code times two to this.
+    /// Exponent `e`: the real value is the raw integer value times `2^e`.
     pub(super) exponent: i32,
 }
 
 impl OutputConversion {
-    /// Exponents for which no result is subnormal, where rounding to 53 bits first would round twice.
+    /// Exponents for which no result is subnormal; for subnormal results, a first rounding to 53 bits would round
+    /// twice.
     pub(super) const EXACT_SCALES: std::ops::RangeInclusive<i32> = -900..=800;
 }
 
@@ -242,7 +243,7 @@ pub(super) struct WideOp {
     pub(super) form: Form,
     pub(super) terms: Vec<Shifted>,
     pub(super) operands: Vec<WideOperand>,
-    /// The result's type.
+    /// Type of the result.
     pub(super) kif: Kif,
     /// Type of a mux's condition.
     pub(super) cond: Kif,
@@ -250,7 +251,7 @@ pub(super) struct WideOp {
     pub(super) table: u32,
 }
 
-/// Operand of a [`WideOp`]: value and where it is.
+/// Operand of a [`WideOp`]: a value and its register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WideOperand {
     pub(super) value: u32,
@@ -258,7 +259,7 @@ pub(super) struct WideOperand {
     pub(super) zero: bool,
 }
 
-/// Straight code.
+/// Straight-line code of a program.
 pub(super) struct Code {
     pub(super) lanes: Vec<Lane>,
     /// Limbs of each wide register.
@@ -267,7 +268,7 @@ pub(super) struct Code {
     pub(super) terms: Vec<Term>,
     /// Constants of the instructions; the first is zero.
     pub(super) constants: Vec<i128>,
-    /// Registers that hold a constant throughout.
+    /// Registers with a constant value.
     pub(super) fixed: Vec<(Reg, i128)>,
     pub(super) tables: Vec<LaneTable>,
     pub(super) inputs: Vec<InputConversion>,
@@ -276,7 +277,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// Returns code without instructions.
+    /// Returns an empty program without instructions.
     pub(super) fn empty() -> Code {
         Code {
             lanes: Vec::new(),
@@ -296,15 +297,16 @@ impl Code {
 /// Required width and wrapping of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Need {
-    /// Bits a lane must have.
+    /// Minimum width of the lane in bits.
     bits: u32,
     /// `Some(k)`: only the low `k` bits of the result before wrapping are needed.
     low: Option<u32>,
-    /// `true` if the result must be truncated to [`Fact::bits`] and extended again.
+    /// `true` if the result must be truncated to [`Fact::bits`] bits and extended again.
     wrap: bool,
 }
 
-/// The low bits of an operand shifted by `shl` that matter when `bits` of the sum do; 0 if none.
+/// Returns the number of required low bits of an operand that is shifted left by `shl` when `bits` bits of the sum are
+/// required.
 fn below(bits: u32, shl: u32) -> u32 {
     bits.saturating_sub(shl)
 }
@@ -318,13 +320,13 @@ struct Lowering<'a> {
     home: Vec<Reg>,
     /// The next register with the same value, by register.
     sibling: Vec<Reg>,
-    /// `true` for each register that is extended by zeros.
+    /// `true` for each register that is zero-extended.
     zero: Vec<bool>,
     constants: FxHashMap<(i128, Lane), Reg>,
     code: Code,
 }
 
-/// Lowers a program.
+/// Lowers a program to code.
 pub(super) fn lower(model: &Model, miss: LookupMiss) -> Code {
     let n = model.nodes().len();
     let mut lowering = Lowering {
@@ -375,7 +377,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns `true` if an operation can fail, so that it is computed even without a reader.
+    /// Returns `true` if an operation can report a fault, so that it must be computed even without a reader.
     fn can_fault(&self, id: ValueId) -> bool {
         self.miss == LookupMiss::Error && self.can_miss(id)
     }
@@ -434,10 +436,10 @@ impl Lowering<'_> {
             None
         };
         let wrap = exact && fact.wraps;
-        // Bits before a shift to the right by `shr`, given those that hold the exact intermediate.
+        // Bits required before a right shift by `shr`, given the bits of the exact intermediate result.
         let shifted = |shr: u32, exact_bits: u32| match low {
-            // At least the required bits: the result may be read otherwise than the intermediate (a small negative
-            // number as a large unsigned one).
+            // At least the required bits: the result may have another signedness than the intermediate result (a small
+            // negative number may be read as a large unsigned number).
             Some(k) => Need { bits: k.saturating_add(shr).min(exact_bits.max(k)), low, wrap },
             None => {
                 let cut = fact.bits.saturating_add(shr);
@@ -479,7 +481,7 @@ impl Lowering<'_> {
             }
             Form::Lookup { x, .. } => {
                 let bits = fact_of(*x).bits;
-                // The wrap is done to the entries.
+                // The wrap is applied to the entries.
                 let bits = if bits > 62 { EXACT } else { bits.max(fact.bits) };
                 Need { bits, low, wrap: false }
             }
@@ -523,14 +525,15 @@ impl Lowering<'_> {
         reg
     }
 
-    /// Returns a separate register for an operation whose result is a constant: it may be extended by its signedness.
+    /// Returns a separate register for an operation with a constant result; its extension may differ from that of a
+    /// shared constant.
     fn own_constant(&mut self, value: i128, lane: Lane) -> Reg {
         let reg = self.register(lane);
         self.code.fixed.push((reg, value));
         reg
     }
 
-    /// Returns the register of `value` in a machine lane, and converts the value where needed.
+    /// Returns the register of `value` in a machine lane; converts the value if necessary.
     fn get(&mut self, value: u32, lane: Lane) -> Reg {
         let fact = self.facts.by_op[value as usize];
         if let Some(constant) = fact.constant() {
@@ -544,7 +547,8 @@ impl Lowering<'_> {
         if self.lane(home) == Lane::Wide {
             self.code.ins.push(Ins::Narrow { dst, src: home });
         } else {
-            // The nearest copy that holds at least the wanted bits: a copy narrower than the home lane was cut off.
+            // The copy with the nearest lane that has at least the required bits: a copy narrower than the home lane
+            // was truncated.
             let (mut src, mut reg) = (home, home);
             while reg != NONE {
                 let (best, here) = (self.lane(src), self.lane(reg));
@@ -564,8 +568,8 @@ impl Lowering<'_> {
         dst
     }
 
-    /// Returns the machine lane in which an operation that needs `bits` is cheapest, conversions of its operands
-    /// included.
+    /// Returns the machine lane in which an operation that needs `bits` bits is cheapest, including the conversions of
+    /// its operands.
     fn choose_lane(&self, bits: u32, operands: impl Iterator<Item = u32> + Clone) -> Lane {
         let least = Lane::for_bits(bits);
         let machine = |v: &u32| {
@@ -626,7 +630,7 @@ impl Lowering<'_> {
                 Some(k) => (None, k),
                 None => (Some(self.operation(n + j as u32, &form, &mut terms, &fact, EXACT, kif)), 0),
             };
-            // The output's interval carries the output's shift already.
+            // The output's interval already includes the output's shift.
             self.code.outputs.push(OutputConversion { src, constant, zero: !fact.signed, exponent: -kif.frac });
         }
     }
@@ -657,7 +661,7 @@ impl Lowering<'_> {
                 if let Some(k) = need.low
                     && !relu
                 {
-                    // Terms above all bits that matter place no demand on their operands.
+                    // Terms above all required bits place no demand on their operands.
                     let matters = k.saturating_add(*shr);
                     terms.retain(|t| t.shl < matters);
                 }
@@ -742,10 +746,10 @@ impl Lowering<'_> {
         dst
     }
 
-    /// Returns `true` if the operand's own register can serve as a result that is its copy.
+    /// Returns `true` if the register of the operand can be used for a result that is equal to the operand.
     fn copies_suffice(&self, value: u32, need: &Need, fact: &Fact) -> bool {
         let of = &self.facts.by_op[value as usize];
-        // A result that is extended otherwise than its operand needs a register of its own.
+        // A result whose signedness differs from that of its operand needs a separate register.
         !need.wrap
             && of.constant().is_none()
             && self.lane(self.home[value as usize]) != Lane::Wide
@@ -762,7 +766,7 @@ impl Lowering<'_> {
             let bit = if signed { lane.bits() - 1 } else { cond_width - 1 };
             (self.get(cond, lane), bit)
         } else {
-            // The bit is moved to the low end before the lane is cut off.
+            // The bit is moved to the low end before the lane is truncated.
             let own = Lane::for_bits(cond_fact.bits);
             let reg = self.get(cond, own);
             let first = self.code.terms.len() as u32;
@@ -852,7 +856,7 @@ impl Lowering<'_> {
 
     fn limbs(&mut self, reg: Reg, bits: u32) {
         if self.lane(reg) == Lane::Wide {
-            // One bit more, so that limbs can always be read as signed.
+            // One more bit, so that limbs can always be read as signed.
             self.code.limbs.insert(reg, (bits + 1).div_ceil(64));
         }
     }
@@ -876,8 +880,9 @@ fn wrap_small(entry: i32, kif: Kif) -> i32 {
     }
 }
 
-/// A shift to the right in a lane. By the lane's bits or more it leaves the sign only, as does one by all bits but one.
-/// (Of an unsigned number it leaves zero; such a result is a constant and never gets here.)
+/// Returns the shift for a right shift in a lane, at most the lane's width minus one. A signed number shifted by more
+/// bits has the same result, its sign. (An unsigned number shifted by the whole width is a constant zero and has no
+/// instruction.)
 fn shift_right(shr: u32, lane: Lane, logical: bool) -> (u8, bool) {
     (shr.min(lane.bits() - 1) as u8, logical)
 }

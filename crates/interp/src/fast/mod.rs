@@ -1,18 +1,18 @@
-//! The batch engine: a program planned once, run over blocks of samples in lanes as narrow as its values.
+//! The batch engine: plans a program once, and runs it on blocks of samples in lanes as narrow as the values allow.
 //!
-//! [`Plan`] promises the same codes as [`super::golden`] for every bit pattern of the inputs, at the speed of the
-//! processor's vector unit. It knows nothing of files. Inside, one module a step:
+//! [`Plan`] returns the codes of [`super::golden`] for every bit pattern of the inputs, at the speed of the processor's
+//! vector unit. The engine does not depend on files. The modules, by step:
 //!
-//! * [`form`]: operations as shifted sums and a few other shapes; which codes can occur;
-//! * [`lower`]: which low bits matter, hence lanes, conversions, straight code;
-//! * [`order`]: the instructions in an order that keeps few values alive;
-//! * [`plan`]: registers to places of a small arena, instructions to kernels;
+//! * [`form`]: operations as shifted sums and a few other forms, and bounds on their values;
+//! * [`lower`]: the required low bits of each value, and so its lane; conversions; straight-line code;
+//! * [`order`]: an order of the instructions with few live values;
+//! * [`plan`]: assignment of registers to places of a small arena, and of instructions to kernels;
 //! * [`kernels`]: the loops, compiled for each instruction set;
-//! * `jit`: machine code in place of most loops, where the processor has AVX-512 or AVX2;
-//! * [`run`]: blocks of samples through the kernels, real numbers in and out ([`convert`]), and what went wrong;
-//! * [`wide`]: what does not fit 128 bits;
-//! * [`few`]: samples too few to be worth a plan;
-//! * [`cpp`]: the same plan as a C++ header; [`cpp_machine`]: stateful designs, of such blocks.
+//! * `jit`: machine code instead of most loops, on processors with AVX-512 or AVX2;
+//! * [`run`]: evaluation of blocks of samples, conversion of real numbers ([`convert`]), and faults;
+//! * [`wide`]: operations that do not fit 128 bits;
+//! * [`few`]: evaluation of too few samples for a plan;
+//! * [`cpp`]: the plan as a C++ header; [`cpp_machine`]: stateful designs made of such blocks.
 
 mod convert;
 mod cpp;

@@ -1,10 +1,10 @@
 //! Instruction order with few live values and few switches between machine code and loops.
 //!
 //! Files are often ordered by layers with shared terms first, which keeps many values live. Depth-first order shortens
-//! live ranges: each tree is finished before the next one, and the operand that needs more registers is computed first
-//! (R. Sethi, J. D. Ullman, *The generation of optimal code for arithmetic expressions*, Journal of the ACM 1970). It
-//! is optimal for trees and a heuristic for programs with shared values, so the new order is used only if it has fewer
-//! reads of values that are no longer in a register.
+//! live ranges: each tree is finished before the next tree begins, and the operand that needs more registers is
+//! computed first (R. Sethi, J. D. Ullman, *The generation of optimal code for arithmetic expressions*, Journal of the
+//! ACM 1970). This order is optimal for trees and a heuristic for programs with shared values, so it is used only if it
+//! has fewer reads of values that are no longer in a register.
 //!
 //! Machine code ends at instructions that it does not support ([`super::jit`]). So instructions of the two kinds are
 //! grouped: first all that do not depend on the other kind, then all of the other kind that are ready, and so on.
@@ -15,7 +15,7 @@ use super::lower::{Code, Ins, Lane};
 #[derive(Clone, Copy)]
 pub(super) struct Registers {
     pub(super) count: u32,
-    /// Bytes of one register.
+    /// Number of bytes of one register.
     pub(super) bytes: u32,
     /// Number of samples that are computed together.
     pub(super) group: u32,
@@ -34,8 +34,8 @@ impl Registers {
 
 const NONE: u32 = u32::MAX;
 
-/// Orders the instructions by the better of the file's order and the depth-first one. `straight` returns the kind of an
-/// instruction. Takes linear time.
+/// Orders the instructions depth-first if that is better than the current order. `straight` returns the kind of an
+/// instruction: `true` if it is supported in machine code. Takes linear time.
 pub(super) fn improve(code: &mut Code, registers: Registers, straight: impl Fn(&Code, &Ins) -> bool) {
     if code.ins.len() < registers.count as usize {
         return;
@@ -48,9 +48,9 @@ pub(super) fn improve(code: &mut Code, registers: Registers, straight: impl Fn(&
     }
 }
 
-/// Estimates the loads from memory under least-recently-used replacement: counts reads of vectors that were evicted
-/// from the registers, or that another part wrote. A vector is evicted once as many other vectors as there are
-/// registers were written since its last use.
+/// Returns an estimate of the loads from memory under least-recently-used replacement: counts reads of vectors that
+/// were evicted from the registers, or that another part wrote. A vector counts as evicted if, since its last use, more
+/// vectors were written than there are registers.
 fn far_reads(code: &Code, registers: Registers, order: &[u32], straight: &[bool]) -> u64 {
     // Last use of each register: number of vectors written before it, and the part.
     let mut at_hand = vec![(0u64, NONE); code.lanes.len()];

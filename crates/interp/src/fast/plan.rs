@@ -1,4 +1,4 @@
-//! Execution plan of a program: registers have places in memory, instructions have kernels.
+//! Execution plan of a program: memory places of registers, and kernels or machine code for instructions.
 
 #[cfg(all(target_arch = "x86_64", unix))]
 use super::jit::{self, Machine, MachineCode};
@@ -22,9 +22,9 @@ pub enum InstructionSet {
     Avx2,
     /// AVX-512 with byte and word instructions.
     Avx512,
-    /// Machine code for the given program, of AVX2 instructions; loops for unsupported instructions.
+    /// Machine code for the given program, with AVX2 instructions; loops for unsupported instructions.
     CompiledAvx2,
-    /// Machine code of AVX-512 with GFNI instructions; loops for unsupported instructions.
+    /// Machine code for the given program, with AVX-512 and GFNI instructions; loops for unsupported instructions.
     Compiled,
 }
 
@@ -38,7 +38,7 @@ impl InstructionSet {
         InstructionSet::Compiled,
     ];
 
-    /// Returns `true` if this machine supports the instruction set.
+    /// Returns `true` if this computer supports the instruction set.
     pub fn is_available(self) -> bool {
         match self {
             InstructionSet::Baseline => true,
@@ -63,12 +63,13 @@ impl InstructionSet {
         }
     }
 
-    /// Returns the best instruction set of this machine.
+    /// Returns the best instruction set that this computer supports.
     pub fn best() -> InstructionSet {
         InstructionSet::ALL.into_iter().rev().find(|s| s.is_available()).unwrap_or(InstructionSet::Baseline)
     }
 
-    /// Returns the instruction set with this name: `baseline`, `avx2`, `avx512`, `compiled-avx2` or `compiled`.
+    /// Returns the instruction set named `baseline`, `avx2`, `avx512`, `compiled-avx2` or `compiled`; `None` for other
+    /// names.
     pub fn from_name(name: &str) -> Option<InstructionSet> {
         match name {
             "baseline" => Some(InstructionSet::Baseline),
@@ -80,12 +81,13 @@ impl InstructionSet {
         }
     }
 
-    /// Returns the instruction set in the environment variable `ALIR2HDL_INSTRUCTION_SET`, if it is valid.
+    /// Returns the instruction set named by the environment variable `ALIR2HDL_INSTRUCTION_SET`; `None` if the variable
+    /// is unset or not a valid name.
     fn forced() -> Option<InstructionSet> {
         InstructionSet::from_name(std::env::var("ALIR2HDL_INSTRUCTION_SET").ok()?.as_str())
     }
 
-    /// Returns the instruction set of the loops that supplement machine code.
+    /// Returns the instruction set of the loops that evaluate instructions without machine code.
     fn loops(self) -> InstructionSet {
         match self {
             InstructionSet::CompiledAvx2 if !InstructionSet::Avx512.is_available() => InstructionSet::Avx2,
@@ -105,20 +107,19 @@ impl InstructionSet {
     }
 }
 
-/// Options of a [`Plan`]. Only tests of the engine need other values than the default.
+/// Options of a [`Plan`]. Only tests of the engine need values other than the defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanOptions {
     /// Result of a lookup outside its table.
     pub lookup_miss: LookupMiss,
-    /// Instruction set; `None` for that in the environment variable `ALIR2HDL_INSTRUCTION_SET` (see
-    /// [`InstructionSet::from_name`]), otherwise the best of this machine. An unavailable one is replaced by the best
-    /// of the machine.
+    /// Instruction set; `None` for the set named by the environment variable `ALIR2HDL_INSTRUCTION_SET` (see
+    /// [`InstructionSet::from_name`]), or else the best set of this computer. The best set replaces an unavailable set.
     pub instruction_set: Option<InstructionSet>,
-    /// Number of samples in a block; `None` for a number that fits the cache.
+    /// Number of samples in a block; `None` selects a number for which the arena fits the cache.
     pub block: Option<usize>,
 }
 
-/// A program ready to run on many samples. It can be shared between threads.
+/// A program ready to run on many samples. Threads can share a plan.
 ///
 /// ```
 /// use alir2hdl::interp::{Plan, PlanOptions};
@@ -134,7 +135,7 @@ pub struct PlanOptions {
 /// let model = b.finish().unwrap();
 ///
 /// let plan = Plan::new(&model, PlanOptions::default());
-/// // Three samples of two inputs, one row a sample; three rows of one output.
+/// // Three samples of two inputs, one row per sample; three rows of one output.
 /// let inputs = [1.0, 0.25, -0.5, 1.75, 0.3, -2.0];
 /// let mut outputs = [0.0; 3];
 /// plan.run(&inputs, &mut outputs).unwrap();
@@ -148,7 +149,7 @@ pub struct Plan {
     pub(super) code: Code,
     /// Instruction set of the loops and tiles.
     pub(super) set: InstructionSet,
-    /// Indices of the inputs, those of tiles first.
+    /// Indices of the inputs, inputs in tiles first.
     pub(super) input_order: Vec<u32>,
     pub(super) tiled_inputs: usize,
     pub(super) output_order: Vec<u32>,
@@ -159,7 +160,7 @@ pub struct Plan {
     pub(super) output_tiles: Vec<OutputTile>,
     pub(super) kernels: &'static Kernels,
     options: PlanOptions,
-    /// Layout for few samples, and for machines without machine code.
+    /// Layout for few samples, and for computers without machine code.
     loops: Layout,
     #[cfg(all(target_arch = "x86_64", unix))]
     machine: Option<Machine>,
@@ -186,7 +187,7 @@ pub(super) struct Layout {
 
 /// Part of the work on a block; stages run in order.
 pub(super) enum Stage {
-    /// Steps of kernels.
+    /// Range of steps that kernels execute.
     Steps(Range<usize>),
     /// An instruction that is computed one sample at a time.
     Wide(Ins),
@@ -196,7 +197,7 @@ pub(super) enum Stage {
 }
 
 impl Plan {
-    /// Plans a program, in linear time.
+    /// Builds the plan of a program, in linear time.
     pub fn new(model: &Model, options: PlanOptions) -> Plan {
         let options =
             PlanOptions { instruction_set: options.instruction_set.or_else(InstructionSet::forced), ..options };
@@ -252,9 +253,9 @@ impl Plan {
         }
     }
 
-    /// Returns the layout for a runner with `samples` samples to run or already done.
+    /// Returns the layout for a runner; `samples` is the number of samples evaluated so far plus those of this call.
     pub(super) fn layout(&self, samples: usize) -> &Layout {
-        /// Number of samples from which on compilation pays.
+        /// Minimum number of samples for which compilation saves time.
         const MANY: usize = 512;
         #[cfg(all(target_arch = "x86_64", unix))]
         if self.machine.is_some() && (samples >= MANY || self.options.instruction_set.is_some()) {
@@ -275,7 +276,7 @@ impl Plan {
         let block = self.options.block.unwrap_or_else(|| places.good_block(256..=2048)).max(1);
         let fixed = code.fixed.iter().copied().filter(|f| in_arena[f.0 as usize]).collect();
         let mut layout = Layout::new(code, &places, block, fixed);
-        // Displacements are signed.
+        // Displacements are signed 32-bit numbers.
         if layout.arena_bytes > i32::MAX as usize {
             return None;
         }
@@ -295,25 +296,26 @@ impl Plan {
         Some(layout)
     }
 
-    /// Returns the input elements that are not converted, in order: NaN and infinities are not detected there.
+    /// Returns the indices of input elements that are not converted, in order; NaN and infinities in them are not
+    /// detected.
     pub fn unread_inputs(&self) -> Vec<usize> {
         let mut read = vec![false; self.n_inputs];
         self.code.inputs.iter().for_each(|c| read[c.input as usize] = true);
         (0..self.n_inputs).filter(|&k| !read[k]).collect()
     }
 
-    /// Recommended number of samples in a call, or a multiple: blocks are full, and the fixed cost of a call is
-    /// negligible.
+    /// Recommended number of samples in a call. With this number or a multiple of it, blocks are full, and the fixed
+    /// cost of a call is negligible.
     pub const CHUNK: usize = 128;
 
-    /// Runs the program on real numbers. For each sample `inputs` has a row with a number for each
-    /// input element, and `outputs` a row with one for each output element. For many calls create one [`Runner`].
+    /// Runs the program on real numbers. For each sample, `inputs` has a row with one number per input element, and
+    /// `outputs` a row with one number per output element. For many calls, create one [`Runner`].
     ///
     /// # Errors
     /// The first sample without a result; the outputs of all other samples are written.
     ///
     /// # Panics
-    /// If the lengths are not multiples of the row lengths for the same number of samples.
+    /// If the lengths are not multiples of the row lengths, or the numbers of rows differ.
     pub fn run(&self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), Fault> {
         match self.runner().run(inputs, outputs).into_iter().next() {
             None => Ok(()),
@@ -321,7 +323,7 @@ impl Plan {
         }
     }
 
-    /// Returns a runner: the memory that one thread needs.
+    /// Returns a runner, which owns the memory that one thread needs.
     pub fn runner(&self) -> Runner<'_> {
         Runner::new(self)
     }
@@ -453,9 +455,9 @@ impl Layout {
     }
 }
 
-/// Assignment of registers to places. Registers of a lane that are never live together share a place.
+/// Assignment of registers to places in the arena. Registers of a lane that are never live together share a place.
 pub(super) struct Places {
-    /// Place of each register, counted within its lane (for wide ones, within the wide ones).
+    /// Place of each register, counted within its lane.
     pub(super) place: Vec<u32>,
     /// Number of places of each lane.
     pub(super) count: [u32; 6],
@@ -464,10 +466,11 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Linear scan in the order of the code (M. Poletto, V. Sarkar, *Linear scan register allocation*, TOPLAS 1999).
-    /// The place that was released last is used first, as it is likely to be in the nearest cache.
+    /// Assigns places by a linear scan in the order of the code (M. Poletto, V. Sarkar, *Linear scan register
+    /// allocation*, TOPLAS 1999). The place that was released last is used first, as it is likely to be in the
+    /// first-level cache.
     ///
-    /// Only registers that are `needed` get a place; the place of one that is `kept` is not reused.
+    /// Only registers in `needed` get a place; places of registers in `kept` are never reused.
     pub(super) fn new(code: &Code, needed: &[bool], kept: &[Reg]) -> Places {
         const FOREVER: u32 = u32::MAX;
         let n = code.lanes.len();
@@ -508,7 +511,7 @@ impl Places {
         for (k, ins) in code.ins.iter().enumerate() {
             // Places of sources are released after the destination has a place: kernels require distinct places.
             take(&mut places, &mut free, ins.dst());
-            // A result without a reader: a lookup that is kept because it may fail.
+            // A lookup without a reader is kept because it may report a fault; its place is released at once.
             let dst = ins.dst();
             if last[dst as usize] == 0 {
                 last[dst as usize] = k as u32;
@@ -533,17 +536,17 @@ impl Places {
         machine + self.limbs.iter().map(|&l| 8 * l as usize).sum::<usize>()
     }
 
-    /// Returns the number of samples with which the arena fits a large part of a second-level cache.
+    /// Returns the number of samples per block for which the arena fits a large part of the second-level cache.
     fn good_block(&self, range: std::ops::RangeInclusive<usize>) -> usize {
         const ARENA: usize = 384 << 10;
         let most = (ARENA / self.bytes_per_sample().max(1)).clamp(*range.start(), *range.end());
-        // A power of two, so that [`Plan::CHUNK`] is a whole number of blocks or divides one.
+        // A power of two, so that [`Plan::CHUNK`] is a multiple or a divisor of the block.
         1 << most.ilog2()
     }
 
     /// Returns the byte offsets of the registers for blocks of `block` samples, and the size of the arena in bytes.
     fn offsets(&self, code: &Code, block: usize) -> (Vec<u32>, usize) {
-        // Machine code works on whole groups of 32 samples.
+        // Machine code evaluates whole groups of 32 samples.
         let block = block.next_multiple_of(32);
         let round = |bytes: usize| bytes.next_multiple_of(64);
         let mut start = [0usize; 6];

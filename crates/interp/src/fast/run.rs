@@ -1,4 +1,4 @@
-//! Blocks of samples through a plan.
+//! Evaluation of a plan on blocks of samples.
 
 use super::convert;
 use super::kernels::{Exec, Int, Table};
@@ -17,20 +17,20 @@ use std::ops::Range;
 /// A sample that has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// Which, counted from the first of the call.
+    /// Index of the sample in this call.
     pub sample: usize,
-    /// Why.
+    /// Reason.
     pub kind: FaultKind,
 }
 
-/// Why a sample has no result.
+/// Reason why a sample has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FaultKind {
-    /// An input is not a number.
+    /// An input number is NaN or infinite.
     NotFinite {
-        /// Which input element.
+        /// Index of the input element.
         input: u32,
-        /// A NaN or infinity.
+        /// The NaN or infinity.
         value: f64,
     },
     /// A lookup outside its table.
@@ -49,15 +49,15 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// A lookup outside its table, as a kernel saw it.
+/// A lookup outside its table, as recorded by a kernel.
 pub(super) struct Miss {
-    /// Sample of the block.
+    /// Index of the sample in the block.
     pub(super) sample: usize,
     pub(super) table: u32,
     pub(super) index: BigInt,
 }
 
-/// Sixty-four bytes that begin at a multiple of sixty-four.
+/// Sixty-four bytes, aligned to 64 bytes.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
@@ -91,7 +91,7 @@ macro_rules! with_lane {
     };
 }
 
-/// The memory in which one thread runs a [`Plan`].
+/// Memory in which one thread runs a [`Plan`].
 pub struct Runner<'p> {
     pub(super) plan: &'p Plan,
     pub(super) layout: &'p Layout,
@@ -100,7 +100,7 @@ pub struct Runner<'p> {
     spill: Vec<Line>,
     tables: Vec<Table<'p>>,
     misses: Vec<Miss>,
-    /// Samples that were run.
+    /// Number of samples run so far.
     done: usize,
 }
 
@@ -119,7 +119,7 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// Creates the arena for `samples` more samples, unless it exists.
+    /// Selects the layout for `samples` more samples, and allocates its arena unless it exists.
     fn prepare(&mut self, samples: usize) {
         self.done = self.done.saturating_add(samples);
         let layout = self.plan.layout(self.done);
@@ -143,7 +143,7 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// Returns the number of samples that are computed for `n` requested ones: whole groups of machine code.
+    /// Returns the number of samples that are computed for `n` requested samples: whole groups of machine code.
     pub(super) fn padded(&self, n: usize) -> usize {
         n.next_multiple_of(32).min(self.layout.block)
     }
@@ -173,9 +173,9 @@ impl<'p> Runner<'p> {
         self.blocks(Real(inputs), RealOut(outputs))
     }
 
-    /// Runs codes of the input port ([`alir_core::ir::Model::input_kifs`]) through the program to codes of the output
-    /// port, one row a sample as for [`Runner::run`]. Widths beyond `i64` keep their low 64 bits; [`Runner::run_exact`]
-    /// keeps all.
+    /// Runs the program on raw integer values of the input port ([`alir_core::ir::Model::input_kifs`]), and writes raw
+    /// integer values of the output port, one row per sample as for [`Runner::run`]. Of values wider than `i64`, only
+    /// the low 64 bits are kept; [`Runner::run_exact`] keeps all bits.
     ///
     /// # Panics
     /// As [`Plan::run`].
@@ -191,7 +191,7 @@ impl<'p> Runner<'p> {
         self.blocks(Exact(inputs), ExactOut(outputs))
     }
 
-    /// Like [`Runner::run`], with codes as outputs, as in [`Runner::run_codes`].
+    /// Like [`Runner::run`], but the outputs are raw integer values, as in [`Runner::run_codes`].
     ///
     /// # Panics
     /// As [`Plan::run`].
@@ -199,7 +199,7 @@ impl<'p> Runner<'p> {
         self.blocks(Real(inputs), CodesOut(outputs))
     }
 
-    /// Like [`Runner::run`], with codes of any width as outputs.
+    /// Like [`Runner::run`], but the outputs are raw integer values of any width.
     ///
     /// # Panics
     /// As [`Plan::run`].
@@ -244,7 +244,7 @@ impl<'p> Runner<'p> {
                 Fault { sample: start + m.sample, kind: FaultKind::Miss(miss) }
             });
             faults.extend(misses);
-            // The first fault of each sample: inputs before lookups, earlier operations before later ones.
+            // Keeps the first fault of each sample: inputs before lookups, earlier operations before later ones.
             // (Instructions are reordered, but the operands of an operation are always computed before it.)
             faults[found..].sort_by_key(|f| match &f.kind {
                 FaultKind::NotFinite { input, .. } => (f.sample, false, *input),
@@ -282,15 +282,15 @@ impl<'p> Runner<'p> {
                     let groups = n.div_ceil(machine.group) as u64;
                     let (arena, spill) = (self.arena.as_mut_ptr().cast(), self.spill.as_mut_ptr().cast());
                     // SAFETY: the code was compiled for this layout, whose slots have room for whole groups; the
-                    // processor was asked.
+                    // instruction set was checked against the processor.
                     unsafe { machine.run(*part, arena, spill, groups) };
                 }
             }
         }
     }
 
-    /// Converts an input of the samples `range` of the block that begins at `start`; later samples that are computed
-    /// too are zero.
+    /// Converts an input for the samples `range` of the block that begins at `start`; sets the padding samples after
+    /// them to zero.
     pub(super) fn load<I: Source>(
         &mut self,
         inputs: &I,
@@ -328,7 +328,7 @@ impl<'p> Runner<'p> {
         });
     }
 
-    /// Shows an output of the samples `range` of the block that begins at `start`.
+    /// Converts an output for the samples `range` of the block that begins at `start`.
     pub(super) fn store<O: Sink>(
         &mut self,
         outputs: &mut O,
@@ -362,7 +362,7 @@ impl<'p> Runner<'p> {
         let plan = self.plan;
         let limbs = plan.code.limbs[&reg] as usize;
         let first = self.layout.offsets[reg as usize] as usize / 8 + sample * limbs;
-        // SAFETY: a line is eight words without padding, and any bytes are words.
+        // SAFETY: a line is eight words without padding, and any bytes are valid words.
         let words =
             unsafe { std::slice::from_raw_parts_mut(self.arena.as_mut_ptr().cast::<u64>(), self.arena.len() * 8) };
         &mut words[first..first + limbs]
@@ -380,7 +380,7 @@ impl<'p> Runner<'p> {
         }, wide::from_limbs(self.limbs(reg, sample)))
     }
 
-    /// Computes a step one sample at a time.
+    /// Computes an instruction one sample at a time.
     fn wide(&mut self, ins: &Ins, samples: usize) {
         let plan = self.plan;
         for sample in 0..samples {
@@ -413,7 +413,7 @@ impl<'p> Runner<'p> {
     }
 }
 
-/// Returns the number of samples of `inputs` and `outputs` numbers.
+/// Returns the number of samples for arrays of `inputs` and `outputs` numbers.
 fn rows(inputs: usize, n_inputs: usize, outputs: usize, n_outputs: usize) -> usize {
     let rows = |len: usize, of: usize| len.checked_div(of);
     let samples = rows(inputs, n_inputs).or(rows(outputs, n_outputs)).unwrap_or(0);
@@ -422,7 +422,7 @@ fn rows(inputs: usize, n_inputs: usize, outputs: usize, n_outputs: usize) -> usi
     samples
 }
 
-/// One column of the inputs.
+/// Properties of one input column.
 pub(super) struct Port {
     stride: usize,
     column: usize,
@@ -430,26 +430,26 @@ pub(super) struct Port {
     shift: i64,
     /// Type of the port.
     port: Kif,
-    /// Type of the operation that reads it.
+    /// Type of the operation that reads the input.
     kif: Kif,
     /// First sample of the block.
     start: usize,
 }
 
-/// Where inputs come from.
+/// Array of input numbers.
 pub(super) trait Source {
     fn len(&self) -> usize;
     /// Returns the rows if they are real numbers.
     fn reals(&self) -> Option<&[f64]> {
         None
     }
-    /// Fills a register with codes.
+    /// Fills a register with the raw integer values of a column.
     fn load<T: LoadStore>(&self, plan: &Plan, port: &Port, dst: &mut [T], faults: &mut Vec<Fault>);
     /// Returns the code of one sample before wrapping.
     fn load_big(&self, port: &Port, sample: usize, faults: &mut Vec<Fault>) -> BigInt;
 }
 
-/// Where outputs go.
+/// Array of output numbers.
 pub(super) trait Sink {
     fn len(&self) -> usize;
     /// Returns the rows if they are real numbers.
@@ -458,17 +458,17 @@ pub(super) trait Sink {
     }
     fn store<T: LoadStore>(&mut self, plan: &Plan, src: &[T], out: &OutputConversion, start: usize, column: usize);
     fn store_big(&mut self, index: usize, code: &BigInt, exponent: i32);
-    /// Sets `count` elements, `stride` apart from `first` on, to one code.
+    /// Sets `count` elements, from index `first` on at distances of `stride`, to one code.
     fn store_constant(&mut self, first: usize, stride: usize, count: usize, code: &BigInt, exponent: i32);
 }
 
-/// Sets `count` elements, `stride` apart from `first` on, to one value.
+/// Sets `count` elements, from index `first` on at distances of `stride`, to one value.
 fn fill_column<T: Clone>(elements: &mut [T], first: usize, stride: usize, count: usize, value: &T) {
     let column = elements.iter_mut().skip(first).step_by(stride);
     column.take(count).for_each(|element| element.clone_from(value));
 }
 
-/// Lanes with their vectorised conversions.
+/// Lanes with vectorised conversions from and to real numbers.
 pub(super) trait LoadStore: Int {
     fn load(plan: &Plan, dst: &mut [Self], rows: &[f64], stride: usize, column: usize, scale: f64, f: [u8; 2]) -> bool;
     fn store(plan: &Plan, src: &[Self], zero: bool, rows: &mut [f64], stride: usize, column: usize, scale: f64);
@@ -480,13 +480,13 @@ macro_rules! load_store {
             fn load(
                 plan: &Plan, dst: &mut [Self], rows: &[f64], stride: usize, column: usize, scale: f64, f: [u8; 2],
             ) -> bool {
-                // SAFETY: the plan's kernels were chosen after asking the processor.
+                // SAFETY: the plan selected its kernels after checking the processor.
                 unsafe { (plan.kernels.load.$index)(dst, rows, stride, column, scale, f) }
             }
             fn store(
                 plan: &Plan, src: &[Self], zero: bool, rows: &mut [f64], stride: usize, column: usize, scale: f64,
             ) {
-                // SAFETY: the plan's kernels were chosen after asking the processor.
+                // SAFETY: the plan selected its kernels after checking the processor.
                 unsafe { (plan.kernels.store.$index)(src, zero, rows, stride, column, scale) }
             }
         }
@@ -494,7 +494,7 @@ macro_rules! load_store {
 }
 load_store!(i8, 0; i16, 1; i32, 2; i64, 3; i128, 4);
 
-/// Keeps the low bits of a code that fits 128 bits as its type reads them.
+/// Wraps a code of at most 128 bits to its type.
 fn wrap_low(code: i128, kif: Kif) -> i128 {
     match kif.width() {
         0 => 0,
@@ -518,12 +518,12 @@ impl Source for Real<'_> {
     fn load<T: LoadStore>(&self, plan: &Plan, port: &Port, dst: &mut [T], faults: &mut Vec<Fault>) {
         let scale = port.shift + i64::from(port.kif.frac);
         let rows = &self.0[port.start * port.stride..];
-        // The types' own wrap; left out where the lane is as wide.
+        // Wrap to the type, omitted if the lane has the same width.
         let width = port.kif.width();
         let bits = if width < T::BITS { width as u8 } else { 0 };
         let finish = if port.kif.signed { [bits, 0] } else { [0, bits] };
         let odd = match convert::power(scale) {
-            // The sum of the fast path has 51 right bits.
+            // The fast path computes 51 correct bits of the sum.
             Some(factor) if width <= 51 => T::load(plan, dst, rows, port.stride, port.column, factor, finish),
             _ => true,
         };
@@ -713,7 +713,7 @@ mod tests {
         }
     }
 
-    /// Returns a random real number: mostly of the port's size, sometimes an extreme float64.
+    /// Returns a random real number: usually within the size of the port, sometimes an extreme float64.
     fn real(kif: Kif, shift: i32, rng: &mut SplitMix) -> f64 {
         const EDGES: [f64; 12] = [
             0.0,
@@ -734,7 +734,7 @@ mod tests {
             1 => f64::from_bits(rng.word()),
             _ => {
                 let unit = rng.word() as i64 as f64 / i64::MAX as f64;
-                // A number of up to twice the range of the port, with bits below its step.
+                // A number of up to twice the range of the port, with bits below the step of the port.
                 unit * 2f64.powi((kif.int + 1).saturating_sub(shift).clamp(-1000, 1000))
             }
         }
@@ -862,7 +862,7 @@ mod tests {
         }
     }
 
-    /// Returns the sum of two table look-ups, and of an entry and an operand.
+    /// Returns a model with the sum of two table look-ups, and the sum of an entry and an operand.
     fn lookup(width: i32, signed: bool, base: i64, entries: Vec<i32>) -> Model {
         let codes = if signed { -1i64 << (width - 1)..1 << (width - 1) } else { 0..1 << width };
         let half = Interval::new(codes.start / 2, (codes.end - 1) / 2, 0);
@@ -894,7 +894,7 @@ mod tests {
             for (width, signed, bits) in [(fits, false, 7), (fits, true, 8), (fits + 1, false, 12), (fits + 1, true, 3)]
             {
                 let least = if signed { -1i64 << (width - 1) } else { 0 };
-                // At the beginning of the codes, and as far after it as there is room.
+                // At the lowest raw integer value, and at the highest base for which the table fits the type.
                 for base in [least, least + (1i64 << width) - len as i64] {
                     let entries = (0..len).map(|_| rng.below(1 << bits) as i32 - (1 << (bits - 1))).collect();
                     let model = lookup(width, signed, base, entries);
@@ -930,7 +930,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// As the random programs below, but a failing program is shrunk.
+        /// Like the random programs below, but proptest shrinks a failing program.
         #[test]
         fn machine_code_agrees_with_the_golden_interpreter(
             genes in proptest::collection::vec(any::<Gene>(), 1..60), which in 0..Profile::ALL.len(), zero: bool, seed: u64,
@@ -950,8 +950,8 @@ mod tests {
 
     #[test]
     fn random_programs_agree_with_the_golden_interpreter() {
-        // ALIR2HDL_ENGINE_PROGRAMS=100000 is the long form, with 200 samples each; ALIR2HDL_ENGINE_FIRST is its first
-        // seed.
+        // ALIR2HDL_ENGINE_PROGRAMS=100000 selects the long test, with 200 samples for each program;
+        // ALIR2HDL_ENGINE_FIRST is the first seed.
         let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
         let programs = number("ALIR2HDL_ENGINE_PROGRAMS");
         let first = number("ALIR2HDL_ENGINE_FIRST").unwrap_or(0);

@@ -7,8 +7,8 @@
 //! which also handle the edges.
 //!
 //! `floor(x * 2^k)` is a product and a conversion, both rounded down. The product is exact unless it is subnormal; a
-//! subnormal product still has the correct floor, -1 or 0. Numbers that do not fit 32 bits, NaN and infinities result
-//! in the least integer, which selects the slow path.
+//! subnormal product still has the correct floor, -1 or 0. For numbers that do not fit 32 bits, NaN and infinities, the
+//! conversion returns the least integer, which selects the slow path.
 
 use super::convert;
 use super::lower::{Code, Lane, OutputConversion, Reg};
@@ -21,7 +21,8 @@ use std::arch::x86_64::*;
 /// Rows and columns of a tile.
 pub(super) const TILE: usize = 8;
 
-/// Bytes of rows that are converted in all tiles before the next rows; they fit the first-level cache.
+/// Size in bytes of a group of rows that fits the first-level cache; all tiles convert these rows before the next
+/// group.
 pub(super) const STRIP_BYTES: usize = 1 << 15;
 
 const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
@@ -29,16 +30,16 @@ const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 /// Up to eight columns of inputs that are converted together.
 #[derive(Clone)]
 pub(super) struct InputTile {
-    /// The first.
+    /// Index of the first column.
     column: usize,
     pub(super) count: usize,
-    /// Indices of the conversions.
+    /// Index of the input conversion of each column; `None` for columns that are not converted.
     inputs: [Option<u32>; 8],
-    /// `true` if all lanes are of 16 bits at most.
+    /// `true` if all lanes are at most 16 bits wide.
     pub(super) narrow: bool,
-    /// Powers of two by which the numbers are multiplied; 0 for columns that are not converted.
+    /// Powers of two by which the columns are multiplied; 0 for columns that are not converted.
     pub(super) scale: [f64; 8],
-    /// Distance of the two shifts that extend the sign bit of each type in 32 bits; 0 for none.
+    /// Shift distance, left and then right, that extends the sign bit of each type in 32 bits; 0 for no extension.
     pub(super) sign: [i32; 8],
     /// Masks of unsigned types; all ones for signed types.
     pub(super) mask: [i32; 8],
@@ -47,9 +48,9 @@ pub(super) struct InputTile {
 /// Up to eight columns of outputs that are converted together.
 #[derive(Clone)]
 pub(super) struct OutputTile {
-    /// The first.
+    /// Index of the first column.
     column: usize,
-    /// Indices of the outputs.
+    /// Index of the output of each column; `None` for columns that are not converted.
     outputs: [Option<u32>; 8],
     pub(super) narrow: bool,
     pub(super) scale: [f64; 8],
@@ -57,7 +58,8 @@ pub(super) struct OutputTile {
     pub(super) zero: [bool; 8],
 }
 
-/// Assigns inputs to tiles. Returns the tiles, all inputs with those of tiles first, and the number of inputs in tiles.
+/// Assigns inputs to tiles. Returns the tiles, the indices of all inputs (inputs in tiles first), and the number of
+/// inputs in tiles.
 pub(super) fn input_tiles(model: &Model, code: &Code) -> (Vec<InputTile>, Vec<u32>, usize) {
     let n = model.n_inputs();
     let empty = |column: usize| InputTile {
@@ -133,13 +135,12 @@ fn strip(stride: usize) -> usize {
 }
 
 impl Runner<'_> {
-    /// Returns the memory of a register as a column of a tile.
+    /// Returns a pointer to the samples of a register, as a column of a tile.
     fn lanes(&mut self, reg: Option<Reg>) -> Lanes {
         let Some(reg) = reg else { return Lanes::None };
         let (plan, offset) = (self.plan, self.layout.offsets[reg as usize]);
         let exec = self.exec();
-        // SAFETY: a register of this lane has its place at this offset; the tile is responsible for uses of the
-        // pointer.
+        // SAFETY: a register of this lane has a slot at this offset; code that uses the pointer bounds its accesses.
         unsafe {
             match plan.code.lanes[reg as usize] {
                 Lane::B1 => Lanes::B1(exec.slot_mut(offset).as_mut_ptr()),
@@ -149,8 +150,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Loads the inputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX2 and
-    /// later.
+    /// Loads the inputs of all tiles for the block of `n` samples that begins with row `start`. Requires a plan for
+    /// AVX2 or AVX-512.
     pub(super) fn load_tiles(&mut self, rows: &[f64], start: usize, n: usize, faults: &mut Vec<Fault>) {
         let plan: &Plan = self.plan;
         let stride = plan.n_inputs;
@@ -167,7 +168,7 @@ impl Runner<'_> {
             // Prefetches the next strip during the conversion of this one.
             let next = rows.as_ptr().wrapping_add((start + row + strip) * stride).cast::<i8>();
             for line in (0..strip * stride * 8).step_by(64) {
-                // SAFETY: a hint; any address will do.
+                // SAFETY: a prefetch is only a hint and accepts any address.
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add(line)) };
             }
             for ((tile, lanes), odd) in plan.input_tiles.iter().zip(&lanes).zip(&mut odd) {
@@ -186,8 +187,8 @@ impl Runner<'_> {
         }
         for (tile, odd) in plan.input_tiles.iter().zip(odd) {
             for (k, input) in tile.inputs.iter().enumerate() {
-                // The slow path converts the whole column if it has a number that the tile cannot convert, otherwise
-                // only the edge.
+                // The slow path converts the whole column if the column has a number that the tile cannot convert,
+                // otherwise only the rows after the last whole tile.
                 let done = if odd >> k & 1 == 1 { 0 } else { whole };
                 if let Some(input) = input
                     && done < self.padded(n)
@@ -198,8 +199,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Stores the outputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX2 and
-    /// later.
+    /// Stores the outputs of all tiles for the block of `n` samples that begins with row `start`. Requires a plan for
+    /// AVX2 or AVX-512.
     pub(super) fn store_tiles(&mut self, rows: &mut [f64], start: usize, n: usize) {
         let plan: &Plan = self.plan;
         let stride = plan.n_outputs;
@@ -245,7 +246,7 @@ pub(super) enum Lanes {
 }
 
 impl Lanes {
-    /// Returns the memory from sample `row` on, which must be in the block.
+    /// Returns the column from sample `row` of the block on.
     fn from(self, row: usize) -> Lanes {
         match self {
             Lanes::None => Lanes::None,
@@ -255,11 +256,11 @@ impl Lanes {
         }
     }
 
-    /// Returns eight codes from `row` on as 32 bits each, those of 8 and 16 bits extended by zeros or by their signs;
-    /// zeros for a missing lane.
+    /// Returns eight raw integer values from `row` on as 32 bits each. Values of 8 and 16 bits are extended by zeros
+    /// (`zero`) or by their signs; a missing lane returns zeros.
     ///
     /// # Safety
-    /// The codes exist, and the processor has AVX2.
+    /// The column has eight raw integer values from `row` on, and the processor has AVX2.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) unsafe fn codes(self, row: usize, zero: bool) -> __m256i {
@@ -280,7 +281,7 @@ impl Lanes {
         }
     }
 
-    /// [`Lanes::codes`] as 16 bits each, for lanes of at most that; zeros from others.
+    /// Like [`Lanes::codes`], with 16 bits for each value, for lanes of at most 16 bits; other lanes return zeros.
     ///
     /// # Safety
     /// As [`Lanes::codes`].
@@ -328,13 +329,13 @@ pub(super) fn turn(r: [__m256i; 8]) -> [__m256i; 8] {
 /// `least`.
 ///
 /// # Safety
-/// `first` begins eight rows of `stride` doubles of which those columns are read that `present` has.
+/// `first` begins eight rows of `stride` doubles. Only the columns in the bit mask `present` are read.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 #[inline]
 unsafe fn floors(first: *const f64, stride: usize, present: u8, scale: __m512d, least: &mut __m256i) -> [__m256i; 8] {
     let mut rows = [_mm256_setzero_si256(); 8];
     for (k, r) in rows.iter_mut().enumerate() {
-        // SAFETY: row and columns are within what the caller promised; other columns are not touched.
+        // SAFETY: row and columns are within the bounds that the caller guarantees; other columns are not accessed.
         let x = unsafe { _mm512_maskz_loadu_pd(present, first.add(k * stride)) };
         *r = _mm512_cvt_roundpd_epi32::<DOWN>(_mm512_mul_round_pd::<DOWN>(x, scale));
         *least = _mm256_min_epi32(*least, *r);
@@ -342,7 +343,7 @@ unsafe fn floors(first: *const f64, stride: usize, present: u8, scale: __m512d, 
     rows
 }
 
-/// Returns the columns with a number that [`floors`] could not convert, as a bit mask.
+/// Returns a bit mask of the columns with a number that [`floors`] could not convert.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 fn odd_columns(least: __m256i) -> u8 {
     _mm256_cmpeq_epi32_mask(least, _mm256_set1_epi32(i32::MIN))
@@ -352,7 +353,7 @@ fn odd_columns(least: __m256i) -> u8 {
 /// Returns a mask of the columns of the tile with a number that needs the slow path.
 ///
 /// # Safety
-/// `first` begins `rows` rows of `stride` doubles of which the tile's columns are read; each of `lanes` has room for
+/// `first` begins `rows` rows of `stride` doubles, of which the tile's columns are read; each of `lanes` has room for
 /// `rows` codes. The processor has AVX-512 (F, BW, DQ, VL).
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &InputTile, lanes: &[Lanes; 8]) -> u8 {
@@ -390,7 +391,7 @@ unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &InputTile, 
 /// Eight columns of eight words, four columns in each vector.
 type Words = [__m512i; 2];
 
-/// Returns eight words for each column, all equal to the column's number.
+/// Returns eight words for each column `c`, all equal to `of(c)`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 fn words(of: impl Fn(usize) -> i16) -> Words {
     let mut all = [0i16; 64];
@@ -399,7 +400,7 @@ fn words(of: impl Fn(usize) -> i16) -> Words {
     unsafe { [_mm512_loadu_si512(all.as_ptr().cast()), _mm512_loadu_si512(all.as_ptr().add(32).cast())] }
 }
 
-/// [`load`] for lanes of at most 16 bits: pairs of rows are transposed together.
+/// Like [`load`], for lanes of at most 16 bits: pairs of rows are transposed together.
 ///
 /// # Safety
 /// As [`load`].
@@ -410,8 +411,8 @@ unsafe fn load_narrow(first: *const f64, stride: usize, rows: usize, tile: &Inpu
     let scale = unsafe { _mm512_loadu_pd(tile.scale.as_ptr()) };
     let sign = words(|c| (tile.sign[c] - 16).max(0) as i16);
     let mask = words(|c| tile.mask[c] as i16);
-    // Doubleword `8 * (k mod 2) + c` of vector `k / 2` is column c of rows 2k and 2k + 1; the second vector's count
-    // from 16.
+    // Doubleword `8 * (k mod 2) + c` of vector `k / 2` is column c of rows 2k and 2k + 1; the index of a doubleword of
+    // the second vector is 16 more.
     let near = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
     let far = _mm512_add_epi32(near, _mm512_set1_epi32(4));
     let low_bytes = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, -1, -1, -1, -1, -1, -1, -1, -1);
@@ -453,10 +454,10 @@ pub(super) fn written(tile: &OutputTile) -> u8 {
 }
 
 /// Reverse of [`load`]: multiplies the integers of `lanes` by the scale of their column, and stores them to the tile's
-/// columns of rows of `stride` doubles. Columns with `zero` are zero-extended (not those of 32 bits).
+/// columns of rows of `stride` doubles. Columns of 8 or 16 bits with `zero` are zero-extended.
 ///
 /// # Safety
-/// As [`load`], `first` being written and the lanes read.
+/// As [`load`], but `first` is written and the lanes are read.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, lanes: &[Lanes; 8]) {
     let wanted = written(tile);
@@ -470,13 +471,13 @@ unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, 
         }
         for (k, codes) in turn(columns).into_iter().enumerate() {
             let reals = _mm512_mul_pd(_mm512_cvtepi32_pd(codes), scale);
-            // SAFETY: row and columns are within what the caller promised; others are not touched.
+            // SAFETY: row and columns are within the bounds that the caller guarantees; other columns are not accessed.
             unsafe { _mm512_mask_storeu_pd(first.add((row + k) * stride), wanted, reals) };
         }
     }
 }
 
-/// [`store`] for lanes of at most 16 bits: pairs of rows are transposed together.
+/// Like [`store`], for lanes of at most 16 bits: pairs of rows are transposed together.
 ///
 /// # Safety
 /// As [`store`].
@@ -516,7 +517,8 @@ unsafe fn store_narrow(first: *mut f64, stride: usize, rows: usize, tile: &Outpu
             ];
             for (k, codes) in codes.into_iter().enumerate() {
                 let reals = _mm512_mul_pd(_mm512_cvtepi32_pd(codes), scale);
-                // SAFETY: row and columns are within what the caller promised; others are not touched.
+                // SAFETY: row and columns are within the bounds that the caller guarantees; other columns are not
+                // accessed.
                 unsafe { _mm512_mask_storeu_pd(first.add((row + 4 * half + k) * stride), wanted, reals) };
             }
         }

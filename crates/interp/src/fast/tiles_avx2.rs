@@ -1,7 +1,7 @@
 //! AVX2 implementation of the tiles of [`super::tiles`]: four doubles per vector.
 //!
-//! Products are rounded to nearest. With a factor of at least one a product is exact. With a smaller factor a negative
-//! number may become minus zero, whose floor differs from that of the number, so such a column takes the slow path.
+//! Products are rounded to nearest. With a factor of at least one, a product is exact. With a smaller factor, the
+//! product of a negative number may become minus zero, whose floor is wrong, so such a column uses the slow path.
 
 #![expect(
     clippy::needless_range_loop,
@@ -22,21 +22,21 @@ fn present(count: usize) -> [__m256i; 2] {
 /// Widths of the lanes of a tile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// All of 8 bits.
+    /// All lanes have 8 bits.
     Bytes,
-    /// All of 16 bits.
+    /// All lanes have 16 bits.
     Words,
-    /// Some of 8 and some of 16 bits.
+    /// Some lanes have 8 bits and some have 16 bits.
     Narrow,
-    /// Any.
+    /// Lanes of any width up to 32 bits.
     Any,
 }
 
 /// Largest number of rows for which missing lanes are redirected to a dummy buffer.
 const DUMMY_ROWS: usize = STRIP_BYTES / 8;
 
-/// Returns the kind of the lanes, and pointers to the columns if they are all of 8 bits or all of 16 bits, with `none`
-/// for missing columns.
+/// Returns the kind of the lanes. If all lanes have 8 bits or all have 16 bits, also returns pointers to the columns,
+/// with `none` for missing columns.
 fn columns(narrow: bool, rows: usize, lanes: &[Lanes; 8], none: *mut u16) -> (Kind, [*mut u8; 8]) {
     let mut pointers = [none.cast(); 8];
     let (mut bytes, mut words) = (false, false);
@@ -80,8 +80,8 @@ pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &
     }
 }
 
-/// Returns, for each column, a mask of the bits that are kept, and its sign bit (0 for none), for lanes of `bits` bits:
-/// `((code & kept) ^ sign) - sign` wraps as the column's type does.
+/// Returns, for each column, a mask of the bits that are kept, and the sign bit (0 for none), for lanes of `bits` bits:
+/// `((code & kept) ^ sign) - sign` wraps a value to the column's type.
 fn wraps(tile: &InputTile, bits: i32) -> [[i32; 8]; 2] {
     let mut wraps = [[0; 8]; 2];
     for k in 0..TILE {
@@ -97,7 +97,7 @@ fn wraps(tile: &InputTile, bits: i32) -> [[i32; 8]; 2] {
 }
 
 /// Implements [`load`] for whole tiles (`WHOLE`) or parts of them. `LANES` is 1 for lanes of one byte, 2 for two bytes,
-/// 3 for one or two bytes, 4 for any; for 1 and 2 the lanes are written through `to`.
+/// 3 for one or two bytes, 4 for any width; for 1 and 2 the lanes are written through `to`.
 ///
 /// # Safety
 /// As [`load`].
@@ -158,7 +158,7 @@ unsafe fn load_as<const WHOLE: bool, const LANES: u8>(
                 let pair = _mm256_blend_epi16::<0xaa>(codes[2 * k], _mm256_slli_epi32::<16>(codes[2 * k + 1]));
                 pairs[k] = _mm256_sub_epi16(_mm256_xor_si256(_mm256_and_si256(pair, kept), sign), sign);
             }
-            // Column c is in the lower half of vector c, column c + 4 in its upper half.
+            // Column c is in the lower half of vector c, and column c + 4 in the upper half.
             let turned = turn_four(pairs);
             if LANES == 3 {
                 put_words(turned, row, lanes);
@@ -258,8 +258,8 @@ const PLACES: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
 pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, lanes: &[Lanes; 8]) {
     static NONE: [u16; DUMMY_ROWS] = [0; DUMMY_ROWS];
     let (kind, from) = columns(tile.narrow, rows, lanes, NONE.as_ptr().cast_mut());
-    // SAFETY: the caller's guarantee is passed on; a missing lane is only read, as far as [`columns`] requires memory
-    // for it.
+    // SAFETY: the caller's guarantee is passed on; a missing lane is only read, within the memory that [`columns`]
+    // requires.
     unsafe {
         match (kind, written(tile) == 0xff) {
             (Kind::Bytes, true) => store_as::<true, 1>(first, stride, rows, tile, lanes, from),
@@ -330,14 +330,14 @@ unsafe fn store_as<const WHOLE: bool, const LANES: u8>(
             for h in 0..2 {
                 let reals = _mm256_fmsub_pd(_mm256_castsi256_pd(halves[h]), scale[h], less[h]);
                 let to = first.wrapping_add((row + k) * stride + 4 * h);
-                // SAFETY: row and columns are within the caller's guarantee; others are not accessed.
+                // SAFETY: row and columns are within the caller's guarantee; other columns are not accessed.
                 unsafe { if WHOLE { _mm256_storeu_pd(to, reals) } else { put(to, reals, wanted >> (4 * h) & 15) } };
             }
         }
     }
 }
 
-/// Returns eight rows of the columns' values with their biases, the columns in the order of [`PLACES`].
+/// Returns eight rows of biased values; the columns are in the order of [`PLACES`].
 ///
 /// # Safety
 /// Each of `lanes` has eight values from `row` on.
@@ -375,7 +375,7 @@ fn biased_word_rows(columns: [__m128i; 8], flips: __m256i) -> [__m256i; 8] {
     rows
 }
 
-/// Writes those of four doubles whose bit in `wanted` is set. (A masked store takes many times as long on some
+/// Writes the doubles whose bit in `wanted` is set, of four doubles. (A masked store takes many times as long on some
 /// processors.)
 ///
 /// # Safety

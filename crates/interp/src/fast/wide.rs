@@ -1,6 +1,7 @@
 //! Operations beyond 128 bits, one sample at a time in integers of any size.
 //!
-//! Such operations are rare, so this code is simple: it follows section 3 of the specification, with computed shifts.
+//! Operations of this width are rare, so this code is simple: it follows section 3 of the specification, with shift
+//! distances that [`super::lower`] has computed.
 
 use super::form::{Arm, Form};
 use super::lower::WideOp;

@@ -8,9 +8,9 @@ use std::io::Read;
 /// An array in row-major order, converted from the order and byte order of its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// Sizes of its axes.
+    /// Lengths of the axes.
     pub shape: Vec<u64>,
-    /// Its elements.
+    /// Elements in row-major order.
     pub numbers: Numbers,
 }
 
@@ -42,7 +42,8 @@ impl Numbers {
 }
 
 impl Array {
-    /// Reads an npy file of at most `max_elements` elements and `max_axes` axes, after which the file must end.
+    /// Reads an npy file with an array of at most `max_elements` elements and `max_axes` axes. No bytes may follow the
+    /// array.
     ///
     /// # Errors
     /// The reason.
@@ -97,7 +98,7 @@ fn read_header(reader: &mut dyn Read) -> Result<npy::Header, String> {
 fn row_major(bytes: &[u8], shape: &[u64], size: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let count = bytes.len() / size;
-    // Distance of neighbours along each axis in the file, in elements.
+    // Distance in the file between neighbours along each axis, in elements.
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = 1usize;
     for &axis in shape {
@@ -124,7 +125,7 @@ fn row_major(bytes: &[u8], shape: &[u64], size: usize) -> Vec<u8> {
 /// Returns the names of the arrays in an npz archive.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A description of the defect.
 pub fn archive_names(mut file: File, length: u64) -> Result<Vec<String>, String> {
     npz::names(&mut file, length)
 }
@@ -132,7 +133,7 @@ pub fn archive_names(mut file: File, length: u64) -> Result<Vec<String>, String>
 /// Opens the npy file of an array in an npz archive.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A description of the defect.
 pub fn open_in_archive(file: File, length: u64, array: &str) -> Result<Box<dyn Read + Send>, String> {
     npz::open(file, length, Some(array))
 }

@@ -39,16 +39,17 @@ pub(super) fn parts(x: f64) -> (i64, i64) {
 }
 
 impl Port {
-    /// Returns the code of a real number: `floor(x * 2^frac)`, wrapped to the type; exact for every finite `x`.
+    /// Returns the raw integer value (code) of a real number: `floor(x * 2^frac)`, wrapped to the type; exact for
+    /// finite `x`.
     ///
-    /// `None` for NaN and the infinities, which have no code.
+    /// Returns `None` for NaN and infinities, which have no code.
     pub fn code_of_real(self, x: f64) -> Option<BigInt> {
         if !x.is_finite() {
             return None;
         }
         let (mantissa, exponent) = parts(x);
         let up = exponent + self.frac;
-        // A left shift by the width or more leaves only zeros in the result.
+        // A left shift by at least the width results in zero.
         if mantissa == 0 || up >= i64::from(self.kif.width()) {
             return Some(BigInt::ZERO);
         }
@@ -61,8 +62,8 @@ impl Port {
         wrap(&align(x, 0, up), self.kif)
     }
 
-    /// Returns the real value of a code, rounded to the nearest float64 (ties to even, infinity beyond the largest
-    /// one), and `true` if it is exact.
+    /// Returns the real value of a code, rounded to the nearest float64 (ties to even; infinity beyond the largest
+    /// float64), and `true` if it is exact.
     pub fn real_of_code(self, code: &BigInt) -> (f64, bool) {
         real(code, -self.frac)
     }
@@ -132,9 +133,9 @@ mod tests {
     #[test]
     fn huge_and_tiny_reals_are_exact() {
         let s4 = port(true, 4, 0);
-        // Rows of DIFFERENCES.md, "INPUT huge": 2^52 + 1 keeps its last bit, multiples of 16 vanish.
+        // Cases of DIFFERENCES.md, "INPUT huge": 2^52 + 1 keeps its last bit, multiples of 16 wrap to zero.
         assert_eq!([4503599627370497.0, 4.611686018427388e18, 1e30, -1e308].map(|x| code(s4, x)), [1, 0, 0, 0]);
-        // Floor of the smallest negative number is -1, that of the smallest positive one 0.
+        // The floor of a tiny negative number is -1, the floor of a tiny positive number is 0.
         assert_eq!([-f64::MIN_POSITIVE, -5e-324, 5e-324, -0.0].map(|x| code(s4, x)), [-1, -1, 0, 0]);
         // The smallest subnormal has code 1 in a type with this step.
         assert_eq!(code(port(true, 8, 1074), 5e-324), 1);
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!(real(&(two(53) + 3), 0), (9007199254740996.0, false));
         assert_eq!(real(&BigInt::from(-(1i64 << 53) - 2), 0), (-9007199254740994.0, true));
         assert_eq!(real(&(two(60) - 1), -60), (1.0, false));
-        // The edges: smallest subnormal, half of it, the largest power, the first beyond.
+        // Limits: the smallest subnormal, half of it, the largest power of two, the next power of two.
         assert_eq!(real(&BigInt::from(1), -1074), (5e-324, true));
         assert_eq!(real(&BigInt::from(1), -1075), (0.0, false));
         assert_eq!(real(&BigInt::from(3), -1075), (1e-323, false));

@@ -1,4 +1,5 @@
-//! Samples as text: one line a sample, numbers between commas, semicolons, tabs or blanks; `#` begins a comment.
+//! Parser and writer of CSV: one line per sample, fields separated by commas, semicolons, tabs or blanks; `#` begins a
+//! comment.
 
 use super::Values;
 use super::number::{NO_NUMBER, Number};
@@ -15,11 +16,11 @@ pub(super) struct CsvReader<R> {
     codes: bool,
     line: Vec<u8>,
     line_number: u64,
-    /// Separator between fields; decided by the first line.
+    /// Separator between fields, determined by the first line.
     separator: Option<u8>,
-    /// `true` if there was a sample.
+    /// `true` after the first sample.
     any: bool,
-    /// The line that is taken for a heading.
+    /// Number and content of the line that is considered a heading.
     heading: Option<(u64, String)>,
 }
 
@@ -43,7 +44,7 @@ impl<R: BufRead> CsvReader<R> {
         }
     }
 
-    /// Appends at most `max_rows` samples to `into`, which is empty; returns how many, 0 at the end.
+    /// Appends at most `max_rows` samples to `into`, which is empty; returns the number of samples, 0 at the end.
     pub(super) fn read(&mut self, max_rows: usize, into: &mut Values) -> Result<usize, CsvError> {
         *into = if self.codes { Values::Integers(into.take_integers()) } else { Values::Reals(into.take_reals()) };
         let mut rows = 0;
@@ -59,19 +60,20 @@ impl<R: BufRead> CsvReader<R> {
         Ok(rows)
     }
 
-    /// Returns `true` if a field is a number as this reader takes it.
+    /// Returns `true` if a field is a number, or a bit pattern if this reader reads codes.
     fn is_number(&self, field: &str) -> bool {
         Number::parse(field).is_ok() || (self.codes && pattern(field).is_some())
     }
 
-    /// Takes the number and the content of the line that is taken for a heading, once.
+    /// Removes and returns the number and the content of the line that is considered a heading; `None` if there is
+    /// none.
     pub(super) fn take_heading(&mut self) -> Option<(u64, String)> {
         self.heading.take()
     }
 
-    /// Reads the next line; whether there is one. A line of any length that numbers can need is held, no longer one.
+    /// Reads the next line; returns `false` at the end. The line length is limited to what numbers can need.
     fn next_line(&mut self) -> Result<bool, CsvError> {
-        // An exactly written float64 has up to 1075 digits.
+        // An exact decimal float64 has up to 1075 digits.
         let widest: u64 = self.columns.iter().map(|kif| 1200 + u64::from(kif.width())).sum();
         let limit = 1 << 16 | widest;
         self.line.clear();
@@ -86,7 +88,7 @@ impl<R: BufRead> CsvReader<R> {
         }
     }
 
-    /// Parses the line into `into`; whether it was a sample, and not a heading, a comment or empty.
+    /// Parses the line into `into`; returns `true` for a sample, `false` for a heading, a comment or an empty line.
     fn sample(&mut self, into: &mut Values) -> Result<bool, String> {
         let line = std::str::from_utf8(&self.line).map_err(|_| "this is not text".to_string())?;
         let line = line.trim_start_matches('\u{feff}').trim();
@@ -97,7 +99,7 @@ impl<R: BufRead> CsvReader<R> {
         }
         let first = self.separator.is_none();
         let separator = *self.separator.get_or_insert_with(|| {
-            // A semicolon or tab wins: commas may then be anything but a separator, and fail as numbers.
+            // A semicolon or tab takes precedence: commas are then part of fields, which are not valid numbers.
             [b';', b'\t', b','].into_iter().find(|s| line.as_bytes().contains(s)).unwrap_or(b' ')
         });
         let fields: Vec<&str> = match separator {
@@ -142,8 +144,8 @@ impl<R: BufRead> CsvReader<R> {
     }
 }
 
-/// Returns `true` if a field can be the title of a column: no number, no variant spelling of one, and no mark of a
-/// missing value.
+/// Returns `true` if a field can be the title of a column: not a number, not a variant spelling of a number, and not a
+/// marker of a missing value.
 fn is_title(field: &str) -> bool {
     const MISSING: &[&str] = &["na", "n/a", "#n/a", "null", "nil", "none", "missing", "undefined"];
     let bare = field.trim_matches(['"', '\'', ' ', '\t']);
@@ -157,7 +159,7 @@ fn is_title(field: &str) -> bool {
         && !MISSING.iter().any(|word| bare.eq_ignore_ascii_case(word))
 }
 
-/// The bits that `0x...` writes.
+/// Returns the bits of a field `0x...`; `None` for other fields.
 fn pattern(field: &str) -> Option<BigInt> {
     let digits = field.strip_prefix("0x").or_else(|| field.strip_prefix("0X"))?;
     if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -166,10 +168,11 @@ fn pattern(field: &str) -> Option<BigInt> {
     BigInt::parse_bytes(digits.as_bytes(), 16)
 }
 
-/// A code: a decimal integer, or `0x` and the bits of the type.
+/// Returns the code of a field: a decimal integer, or `0x` and the bits of the type.
 fn code(field: &str, kif: Kif) -> Option<BigInt> {
     match pattern(field) {
-        // What does not fit the type's bits stays as it is: it is refused with the other codes that do not fit.
+        // Bits that do not fit the type are returned unchanged: the caller rejects them with other codes that do not
+        // fit.
         Some(bits) if bits.bits() <= u64::from(kif.width()) => Some(alir_core::num::wrap(&bits, kif)),
         Some(bits) => Some(bits),
         None => field.parse().ok(),
@@ -179,7 +182,7 @@ fn code(field: &str, kif: Kif) -> Option<BigInt> {
 /// Appends one line of reals.
 pub(super) fn write_reals(row: &[f64], text: &mut String) {
     for (k, x) in row.iter().enumerate() {
-        // The debug form is the shortest that reads back as the same float64, with an exponent where it helps.
+        // The debug format is the shortest text that parses to the same float64, with an exponent if that is shorter.
         let _ = write!(text, "{}{x:?}", if k == 0 { "" } else { "," });
     }
     text.push('\n');
@@ -193,7 +196,7 @@ pub(super) fn write_integers<T: std::fmt::Display>(row: &[T], text: &mut String)
     text.push('\n');
 }
 
-/// Appends one line of codes as `0x` and the bits of their types.
+/// Appends one line of codes, each as `0x` and its bits.
 pub(super) fn write_patterns<'a>(row: impl Iterator<Item = (&'a BigInt, Kif)>, text: &mut String) {
     for (k, (code, kif)) in row.enumerate() {
         let bits = alir_core::num::wrap(code, Kif { signed: false, int: kif.width() as i32, frac: 0 });

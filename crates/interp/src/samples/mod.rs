@@ -38,7 +38,7 @@ pub enum Values {
     Reals(Vec<f64>),
     /// Integers of up to 64 bits.
     Integers(Vec<i64>),
-    /// Integers beyond that.
+    /// Integers, at least one of which exceeds 64 bits.
     Wide(Vec<BigInt>),
     /// Numbers, some of which are not float64.
     Numbers(Vec<Number>),
@@ -61,7 +61,7 @@ impl Values {
         }
     }
 
-    /// Appends a number to real numbers; all become exact numbers with the first one that is not float64.
+    /// Appends a number to real numbers. At the first number that is not float64, all numbers become exact numbers.
     fn push_number(&mut self, number: Number) {
         match (self, number) {
             (Values::Reals(v), Number::Float(x)) => v.push(x),
@@ -103,7 +103,7 @@ impl Values {
         std::mem::take(v)
     }
 
-    /// Appends an integer; all become wide with the first that needs it.
+    /// Appends an integer. At the first integer that exceeds 64 bits, all integers become wide integers.
     fn push(&mut self, value: BigInt) {
         match self {
             Values::Integers(v) => match value.to_i64() {
@@ -119,7 +119,7 @@ impl Values {
         }
     }
 
-    /// Returns the code of number `index` on an input port; with `codes` the number is the code.
+    /// Returns the raw integer value (code) of number `index` on an input port; with `codes`, the number is the code.
     ///
     /// # Errors
     /// If the number has no code.
@@ -130,7 +130,7 @@ impl Values {
                 if !codes {
                     return port.code_of_real(x).ok_or_else(|| format!("{x} has no code"));
                 }
-                // Codes may be floats if they are integers.
+                // Floats are valid codes if they are integers.
                 let whole = x.is_finite() && x.fract() == 0.0;
                 let unit = Port { kif: Kif { signed: true, int: 1100, frac: 0 }, frac: 0 };
                 unit.code_of_real(x).filter(|_| whole).ok_or_else(|| format!("{x} is not an integer code"))?
@@ -162,7 +162,7 @@ pub struct Reader {
     body: Body,
     encoder: Option<RealEncoder>,
     wraps: Option<WrapCount>,
-    /// Samples that were given by [`Reader::read`], for messages.
+    /// Number of samples that [`Reader::read`] has returned, for messages.
     given: u64,
 }
 
@@ -179,21 +179,21 @@ struct NpyBody {
     rows: u64,
     done: u64,
     source: NpySource,
-    /// Bytes of the block that is being read.
+    /// Buffer for the bytes of the current block.
     bytes: Vec<u8>,
 }
 
 enum NpySource {
     /// C order, one sample after the other.
     Stream(Box<dyn Read + Send>),
-    /// Fortran order, one element of all samples after the other, from this offset of the file; for each element of a
-    /// sample which of them it is.
+    /// Fortran order: for each element, the values of all samples are consecutive. Fields: the file, the offset of the
+    /// array, and the column-major position of each element of a sample.
     Columns(File, u64, Vec<u64>),
 }
 
 impl Reader {
-    /// Opens `path`; `-` is stdin. Files with the magic bytes of npy or npz have this format, others are CSV. `array`
-    /// is the name of the array in an npz file, and may be missing if there is only one.
+    /// Opens the file `path`, or stdin for `-`. The magic bytes of npy or npz select these formats; all other files are
+    /// CSV. `array` is the name of the array in an npz file; it is optional if the file has only one array.
     ///
     /// `columns` are the types of the input port, one for each number of a row; with `codes` the numbers are codes.
     ///
@@ -235,7 +235,7 @@ impl Reader {
         Reader::from_stream(Box::new(stream), None, None, name.into(), columns, codes)
     }
 
-    /// Returns a reader with one sample without numbers, for a program without inputs.
+    /// Returns a reader of one sample without numbers, for a program without inputs.
     ///
     /// # Errors
     /// None.
@@ -243,7 +243,7 @@ impl Reader {
         Reader::from_reader(io::Cursor::new(npy::write_header("<f8", 1, 0)), "nothing", &[], false)
     }
 
-    /// `regular` is the same file once more with its length, if it is one that can be read anywhere.
+    /// Opens a stream. `regular` is a second handle of the same file with its length, if the file is seekable.
     fn from_stream(
         mut stream: Box<dyn Read + Send>,
         regular: Option<(File, u64)>,
@@ -281,25 +281,25 @@ impl Reader {
         Ok(Reader { name, columns: columns.len(), body, encoder: None, wraps: None, given: 0 })
     }
 
-    /// Encodes all numbers that are read from now on.
+    /// Sets an encoder for all numbers that are read from now on.
     #[must_use]
     pub fn encoded(self, encoder: RealEncoder) -> Reader {
         Reader { encoder: Some(encoder), ..self }
     }
 
-    /// Counts the real numbers that lie outside of the range of their input; [`Reader::take_notes`] reports them.
+    /// Enables counting of real numbers outside the range of their input; [`Reader::take_notes`] reports the counts.
     #[must_use]
     pub fn counting_wraps(self, ports: &[Port]) -> Reader {
         Reader { wraps: Some(WrapCount::new(ports, None)), ..self }
     }
 
-    /// [`Reader::counting_wraps`] for the elements of one port of a state machine, which has a row for each cycle.
+    /// Like [`Reader::counting_wraps`], for the elements of one port of a stateful design, which has one row per cycle.
     #[must_use]
     pub fn counting_wraps_of_port(self, name: &str, elements: &[Port]) -> Reader {
         Reader { wraps: Some(WrapCount::new(elements, Some(name))), ..self }
     }
 
-    /// Returns the number of samples, if it is known before the end.
+    /// Returns the number of samples, or `None` if the number is unknown before the end of the file.
     pub fn rows(&self) -> Option<u64> {
         match &self.body {
             Body::Npy(npy) => Some(npy.rows),
@@ -322,13 +322,13 @@ impl Reader {
         Diagnostics(note.into_iter().chain(wraps).collect())
     }
 
-    /// Returns the name of the file in messages.
+    /// Returns the name of the file for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Replaces `block` by the next samples, at most `max_rows`; returns how many there are, 0 at the end.
-    /// Replaces `block` by the next samples, at most `max_rows`; returns their number, 0 at the end.
+    /// Replaces `block` by the next samples, at most `max_rows`; returns the number of samples, 0 at the end of the
+    /// file.
     ///
     /// # Errors
     /// If the file cannot be read, is too short or too long, or contains other data than numbers.
@@ -428,7 +428,8 @@ impl NpyBody {
         let source = match regular {
             _ if !header.fortran || one_dimension => NpySource::Stream(stream),
             Some((file, _)) => NpySource::Columns(file, length as u64, fortran_positions(&header.shape[1..])),
-            // Samples lie across the whole array: a pipe or an archive is unpacked into a temporary file.
+            // In Fortran order, the elements of a sample are far apart, so a pipe or an archive is unpacked into a
+            // temporary file.
             None => {
                 let need = rows * row_bytes;
                 let mut array = stream.take(need + 1);
@@ -452,7 +453,7 @@ impl NpyBody {
         if let (NpySource::Stream(stream), npy::Scalar::Float(8), false, true) =
             (&mut self.source, self.header.scalar, self.header.big_endian, rows > 0)
         {
-            // Numbers as this machine keeps them are read to where they are used.
+            // Numbers in the byte order of this computer are read directly into the result.
             let mut reals = if let Values::Reals(v) = block { std::mem::take(v) } else { Vec::new() };
             reals.resize(rows * columns, 0.0);
             let filled = npy::with_bytes(&mut reals, |bytes| fill(stream, bytes))?;
@@ -514,8 +515,8 @@ fn fortran_positions(shape: &[u64]) -> Vec<u64> {
     positions
 }
 
-/// Returns the number of samples of a shape: [samples, inputs], [samples] for one input, or more dimensions whose
-/// product is the number of inputs.
+/// Returns the number of samples of an array shape. Valid shapes are [samples, inputs], [samples] for one input, and
+/// shapes of more dimensions if the product of all but the first dimension is the number of inputs.
 fn rows_of_shape(header: &npy::Header, columns: usize) -> Result<u64, NpyError> {
     let product = |dims: &[u64]| dims.iter().try_fold(1u64, |p, &d| p.checked_mul(d));
     match header.shape.split_first() {
@@ -532,7 +533,7 @@ fn rows_of_shape(header: &npy::Header, columns: usize) -> Result<u64, NpyError> 
     }
 }
 
-/// Reads until `bytes` is full or the stream ends; returns the number of bytes.
+/// Reads until `bytes` is full or the stream ends; returns the number of bytes read.
 fn fill(stream: &mut dyn Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {
@@ -560,12 +561,12 @@ fn decode(bytes: &[u8], header: &npy::Header, block: &mut Values) {
     };
 }
 
-/// Columns one after the other, `rows` long each, as rows one after the other.
+/// Transposes consecutive columns of `rows` numbers each into consecutive rows.
 fn transposed<T: Clone>(columns: &[T], rows: usize) -> Vec<T> {
     (0..rows).flat_map(|row| columns.iter().skip(row).step_by(rows).cloned()).collect()
 }
 
-/// Writes numbers of eight bytes in pieces, so that the file sees few and large ones.
+/// Writes numbers of eight bytes in chunks of 8 KiB, to limit the number of write calls.
 fn write_words<T: Copy>(out: &mut impl Write, numbers: &[T], bytes: impl Fn(T) -> [u8; 8]) -> io::Result<()> {
     let mut piece = [0; 1 << 13];
     for part in numbers.chunks(piece.len() / 8) {
@@ -578,7 +579,7 @@ fn write_words<T: Copy>(out: &mut impl Write, numbers: &[T], bytes: impl Fn(T) -
     Ok(())
 }
 
-/// Converts codes of types within int64.
+/// Converts codes whose types fit int64.
 fn narrow(codes: &[BigInt]) -> Vec<i64> {
     codes.iter().map(|code| code.to_i64().expect("a code of a type within int64")).collect()
 }
@@ -587,7 +588,7 @@ fn cannot(doing: &str, name: &str, error: &io::Error) -> Diagnostic {
     Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(name.as_ref())
 }
 
-/// Writes rows of numbers to a file that appears when it is finished.
+/// Writer of rows of numbers; the output file appears at its path only when it is complete.
 pub struct Writer {
     name: String,
     out: BufWriter<Out>,
@@ -628,17 +629,18 @@ enum Form {
     NpyCodes,
     CsvReals,
     CsvCodes,
-    /// Codes beyond int64: hexadecimal bits.
+    /// CSV with codes beyond int64, as bit patterns in hexadecimal.
     CsvPatterns,
-    /// Codes beyond int64: decimal integers.
+    /// CSV with codes beyond int64, as decimal integers.
     CsvIntegers,
 }
 
 impl Writer {
     /// Creates `path`: npy for that extension, CSV for `.csv` and `.txt`; `-` is CSV on stdout.
     ///
-    /// `columns` are the types of the output port; with `codes` raw values are written, otherwise real numbers. `rows`
-    /// is the number of rows if it is known: a pipe requires it, and for a file it allocates the space.
+    /// `columns` are the types of the output port. With `codes`, raw integer values are written, otherwise real
+    /// numbers. `rows` is the number of rows if it is known: npy on a pipe requires it, and for a file it reserves the
+    /// disk space.
     ///
     /// # Errors
     /// If the file cannot be created, its extension is unknown, or npy cannot represent the codes.
@@ -702,7 +704,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// [`Writer::create`] for codes that are integers; CSV has decimal numbers for every width.
+    /// Like [`Writer::create`] for codes, but CSV has decimal integers for every width.
     ///
     /// # Errors
     /// As [`Writer::create`].
@@ -723,14 +725,14 @@ impl Writer {
         Some(npy::write_header(descr, rows, self.columns.len()))
     }
 
-    /// Appends the rows of a block except those whose numbers, in order, are in `left_out`. Reals go to a file of
-    /// reals, integers and wide ones to a file of codes.
+    /// Appends the rows of a block except the rows whose indices are in the sorted list `left_out`. The block must
+    /// contain reals for a file of reals, and integers or wide integers for a file of codes.
     ///
     /// # Errors
     /// If the file cannot be written.
     ///
     /// # Panics
-    /// If the block is of another kind than the file, or a code is not of its type.
+    /// If the kind of the block does not match the file, or a code is outside its type.
     pub fn write(&mut self, block: &Values, left_out: &[usize]) -> Result<(), Diagnostic> {
         let columns = self.columns.len();
         let total = block.len().checked_div(columns).unwrap_or(0);
@@ -744,7 +746,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends `rows` rows without columns, which are all the same.
+    /// Appends `rows` rows for a program without outputs; such rows have no numbers.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -801,7 +803,7 @@ impl Writer {
         }
     }
 
-    /// Returns `true` if the reader of stdout has gone away, so that further output is useless.
+    /// Returns `true` if the process that reads stdout has closed the pipe, so that further output is useless.
     pub fn is_closed(&self) -> bool {
         self.closed
     }
@@ -819,7 +821,7 @@ impl Writer {
         let Writer { name, rows, announced, .. } = &self;
         let (name, rows, announced) = (name.clone(), *rows, *announced);
         let header = self.header(rows).filter(|_| rows != announced);
-        // Releases space that was reserved and not written.
+        // Releases disk space that was reserved but not written.
         let size = |rows: u64| npy::HEADER_SIZE as u64 + 8 * rows * self.columns.len() as u64;
         let shorter = (header.is_some() && rows < announced).then(|| size(rows));
         let finish = || -> io::Result<()> {
@@ -827,7 +829,7 @@ impl Writer {
             out.flush()?;
             let Out::File(mut file) = out else { return Ok(()) };
             if let Some(header) = header {
-                // The number of rows is known only now.
+                // The number of rows is known only at the end.
                 file.file().seek(SeekFrom::Start(0))?;
                 file.write_all(&header)?;
             }
@@ -971,7 +973,7 @@ mod tests {
         for bit in 0..file.len() * 8 {
             let mut broken = file.clone();
             broken[bit / 8] ^= 1 << (bit % 8);
-            // Some flips make another valid file; none may panic.
+            // Some modified files are still valid; no modified file may cause a panic.
             let _ = piped(&broken, 2, false);
         }
     }
@@ -1015,7 +1017,7 @@ mod tests {
             error(b"1,2\n3,four\n")
                 .starts_with("error[E0703] in x at line 2, column 1: field 2: \"four\" is not a number")
         );
-        // A heading has no number at all.
+        // A line is a heading only if none of its fields is a number.
         assert!(
             error(b"1,two\n").starts_with("error[E0703] in x at line 1, column 1: field 2: \"two\" is not a number")
         );
@@ -1094,7 +1096,7 @@ mod tests {
         assert_eq!(Values::Reals(vec![5.0]).code(0, port, true), Ok(BigInt::from(5)));
         assert_eq!(Values::Reals(vec![5.5]).code(0, port, true).unwrap_err(), "5.5 is not an integer code");
         assert_eq!(Values::Reals(vec![f64::NAN]).code(0, port, false).unwrap_err(), "NaN has no code");
-        // As reals they wrap.
+        // As real numbers they wrap.
         assert_eq!(Values::Integers(vec![200]).code(0, port, false), Ok(BigInt::from(-56)));
     }
 

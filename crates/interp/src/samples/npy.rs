@@ -1,7 +1,7 @@
 //! Parser and writer of NumPy's array files (`numpy.lib.format`, versions 1 to 3): headers and elements.
 //!
-//! A header may be hostile: no memory is allocated from its numbers, and a small parser accepts only strings, booleans,
-//! integers and tuples in its dictionary. Pickled objects are refused.
+//! A header is untrusted: no memory is allocated according to its numbers, and a small parser accepts only strings,
+//! booleans, integers and tuples in its dictionary. Pickled objects are rejected.
 
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ impl Scalar {
     }
 }
 
-/// Content of the header.
+/// Content of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) scalar: Scalar,
@@ -59,10 +59,10 @@ pub(super) fn header_length(prefix: &[u8; PREFIX]) -> Result<usize, String> {
     Ok((start + length).max(PREFIX))
 }
 
-/// Parses the whole header, of as many bytes as [`header_length`] returned.
+/// Parses the whole header. The length of `header` is the result of [`header_length`].
 ///
 /// # Errors
-/// If the dictionary is malformed, or the elements are no supported numbers.
+/// If the dictionary is malformed, or the elements have an unsupported type.
 pub(super) fn parse(header: &[u8]) -> Result<Header, String> {
     let start = if header[6] == 1 { 10 } else { 12 };
     let text = std::str::from_utf8(&header[start..]).map_err(|_| "the header is not text".to_string())?;
@@ -115,7 +115,7 @@ impl Literal<'_> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    /// Consumes the character if it is next, and returns `true` then.
+    /// Consumes the character and returns `true` if it is next.
     fn accept(&mut self, c: char) -> bool {
         self.skip();
         match self.rest.strip_prefix(c) {
@@ -173,7 +173,7 @@ impl Literal<'_> {
         Ok(all)
     }
 
-    /// Parses the type of the elements; returns `true` for big-endian ones.
+    /// Parses the type of the elements; returns also `true` for big-endian elements.
     fn descr(&mut self) -> Result<(Scalar, bool), String> {
         self.skip();
         if self.rest.starts_with('[') {
@@ -212,8 +212,8 @@ impl Literal<'_> {
     }
 }
 
-/// Returns a version 1 header of a two-dimensional C-order array, padded to 128 bytes so that it can be rewritten in
-/// place when the number of rows is known; `descr` is `<f8` or `<i8`.
+/// Returns a version 1 header of a two-dimensional C-order array, padded to 128 bytes so that the header can be
+/// rewritten in place when the number of rows is known; `descr` is `<f8` or `<i8`.
 pub(super) fn write_header(descr: &str, rows: u64, columns: usize) -> Vec<u8> {
     let mut text = String::new();
     let _ = write!(text, "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
@@ -229,10 +229,10 @@ pub(super) fn write_header(descr: &str, rows: u64, columns: usize) -> Vec<u8> {
 /// Size in bytes of a header that [`write_header`] returns.
 pub(super) const HEADER_SIZE: usize = 128;
 
-/// Calls `fill` with the memory of `reals`, to be filled with their little-endian bytes.
+/// Calls `fill` with the memory of `reals`, which `fill` must set to the little-endian bytes of the numbers.
 pub(super) fn with_bytes<R>(reals: &mut [f64], fill: impl FnOnce(&mut [u8]) -> R) -> R {
     let length = size_of_val(reals);
-    // SAFETY: the memory of doubles is bytes without gaps, and any bytes are doubles.
+    // SAFETY: the memory of doubles is bytes without padding, and any bytes are valid doubles.
     let result = fill(unsafe { std::slice::from_raw_parts_mut(reals.as_mut_ptr().cast(), length) });
     if cfg!(target_endian = "big") {
         reals.iter_mut().for_each(|x| *x = f64::from_bits(x.to_bits().swap_bytes()));
@@ -245,7 +245,7 @@ pub(super) fn write_reals(out: &mut impl std::io::Write, reals: &[f64]) -> std::
     if cfg!(target_endian = "big") {
         return reals.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()));
     }
-    // SAFETY: the memory of doubles is bytes without gaps.
+    // SAFETY: the memory of doubles is bytes without padding.
     out.write_all(unsafe { std::slice::from_raw_parts(reals.as_ptr().cast(), size_of_val(reals)) })
 }
 
@@ -261,7 +261,7 @@ pub(super) fn decode_floats(bytes: &[u8], size: u8, big_endian: bool, reals: &mu
     }
 }
 
-/// Converts a float16 (IEEE 754 binary16) to the float64 of the same value.
+/// Converts a float16 (IEEE 754 binary16) to the float64 with the same value.
 pub fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let fraction = f64::from(bits & 0x3ff);
@@ -273,8 +273,8 @@ pub fn half(bits: u16) -> f64 {
     }
 }
 
-/// Appends elements to `integers`; returns `None` if one does not fit, which can happen only for unsigned 8-byte
-/// elements.
+/// Appends elements to `integers`; returns `None` if an element does not fit, which is possible only for unsigned
+/// 8-byte elements.
 pub(super) fn decode_integers(bytes: &[u8], scalar: Scalar, big_endian: bool, integers: &mut Vec<i64>) -> Option<()> {
     macro_rules! plain {
         ($t:ty) => {

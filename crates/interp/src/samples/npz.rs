@@ -1,8 +1,9 @@
-//! NumPy's archives of arrays (`numpy.savez`, `numpy.savez_compressed`): a zip file with one npy file an array.
+//! Parser and writer of NumPy's archives of arrays (`numpy.savez`, `numpy.savez_compressed`): zip files with one npy
+//! file per array.
 //!
-//! Only what those have is read (stored or deflated, also zip64), from the archive's directory at its end. Every
-//! offset and size is checked against the file, an array is streamed whatever size it claims, and its checksum is
-//! checked at its end.
+//! The parser supports only what such archives contain (stored or deflated files, also zip64), and reads the directory
+//! at the end of the archive. Every offset and size is checked against the file, an array is streamed independently of
+//! its declared size, and its checksum is checked at its end.
 
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
@@ -10,16 +11,16 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-/// First bytes of every archive with a file in it.
+/// First bytes of every archive that contains a file.
 pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
 
 /// First bytes of an archive without files.
 pub(super) const EMPTY: &[u8] = b"PK\x05\x06";
 
-/// Bytes of a directory at most.
+/// Largest size in bytes of a directory.
 const MAX_DIRECTORY: u64 = 1 << 24;
 
-/// An array of the directory.
+/// Entry of the directory: an array.
 struct Entry {
     name: String,
     method: u16,
@@ -30,10 +31,10 @@ struct Entry {
     offset: u64,
 }
 
-/// The bytes of an array's npy file: that called `array`, or the only one.
+/// Returns a stream of an array's npy file: the array named `array`, or the only array.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A description of the defect.
 pub(super) fn open(mut file: File, length: u64, array: Option<&str>) -> Result<Box<dyn Read + Send>, String> {
     let entries = directory(&mut file, length)?;
     let names = || entries.iter().map(|e| e.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -68,18 +69,19 @@ pub(super) fn open(mut file: File, length: u64, array: Option<&str>) -> Result<B
     Ok(Box::new(Checked { bytes, left: entry.size, crc: Crc::new(), expected: entry.crc }))
 }
 
-/// The names of the archive's arrays.
+/// Returns the names of the archive's arrays.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A description of the defect.
 pub(super) fn names(file: &mut File, length: u64) -> Result<Vec<String>, String> {
     Ok(directory(file, length)?.into_iter().map(|entry| entry.name).collect())
 }
 
-/// Writes an archive of these files under these names, as they are.
+/// Writes an archive of these files under these names, without compression.
 ///
 /// # Errors
-/// Those of reading and writing; a file of 4 GiB or more, or more than 65,535 of them, need a form that is not written.
+/// Errors of reading and writing. Files of 4 GiB or more, and more than 65,535 files, would need zip64, which is not
+/// written.
 pub fn write(out: &mut dyn Write, files: &[(String, PathBuf)]) -> io::Result<()> {
     let too_large = || io::Error::new(io::ErrorKind::InvalidInput, "too large for an npz file; name a folder");
     let short = |n: usize| u16::try_from(n).map_err(|_| too_large());
@@ -100,7 +102,7 @@ pub fn write(out: &mut dyn Write, files: &[(String, PathBuf)]) -> io::Result<()>
         }
         let mut file = reader.into_inner();
         let size = file.stream_position()?;
-        // Version 2.0, nothing special, stored, midnight of 1 January 1980.
+        // Version 2.0, no flags, stored, midnight of 1 January 1980.
         let mut about: Vec<u8> = [20u16, 0, 0, 0, 0x21].iter().flat_map(|w| w.to_le_bytes()).collect();
         for number in [crc.sum(), long(size)?, long(size)?] {
             about.extend(number.to_le_bytes());
@@ -129,7 +131,7 @@ pub fn write(out: &mut dyn Write, files: &[(String, PathBuf)]) -> io::Result<()>
     out.write_all(&[0, 0])
 }
 
-/// The arrays that the archive's directory lists, without their `.npy`.
+/// Returns the arrays in the archive's directory; their names do not include `.npy`.
 fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, String> {
     let tail_start = length.saturating_sub(22 + 0xffff);
     let tail = read_at(file, length, tail_start, length - tail_start)?;
@@ -137,7 +139,7 @@ fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, String> {
     let end = end.ok_or_else(|| broken("it has no directory at its end"))?;
     let (mut size, mut offset) = (u64::from(long(&tail, end + 12)), u64::from(long(&tail, end + 16)));
     if offset == 0xffff_ffff || size == 0xffff_ffff {
-        // The large form is found through a locator before the end record.
+        // A locator before the end record contains the offset of the zip64 record.
         let locator = end.checked_sub(20).filter(|&at| tail[at..].starts_with(b"PK\x06\x07"));
         let record = quad(&tail, locator.ok_or_else(|| broken("its large directory is missing"))? + 8);
         let record = read_at(file, length, record, 56)?;
@@ -156,7 +158,7 @@ fn directory(file: &mut File, length: u64) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
-/// The first entry of a directory, and what follows it.
+/// Returns the first entry of a directory, and the bytes after it; `None` if there is no further entry.
 fn entry(rest: &[u8]) -> Result<Option<(Entry, &[u8])>, String> {
     if rest.len() < 46 || !rest.starts_with(b"PK\x01\x02") {
         return Ok(None);
@@ -173,7 +175,7 @@ fn entry(rest: &[u8]) -> Result<Option<(Entry, &[u8])>, String> {
         size: long(rest, 24).into(),
         offset: long(rest, 42).into(),
     };
-    // Sizes beyond 32 bits are in the extra field of kind 1, only those that are marked so, in this order.
+    // Sizes beyond 32 bits are in the extra field of kind 1, which contains only the marked ones, in this order.
     let mut extra = &rest[46 + name..46 + name + extra];
     while extra.len() >= 4 {
         let (kind, len) = (word(extra, 0), usize::from(word(extra, 2)));
@@ -216,7 +218,7 @@ fn quad(bytes: &[u8], at: usize) -> u64 {
     u64::from(long(bytes, at)) | u64::from(long(bytes, at + 4)) << 32
 }
 
-/// Yields exactly `left` bytes, and fails at their end if they are not those of the checksum.
+/// Stream of exactly `left` bytes, which fails at the end if the checksum does not match.
 struct Checked<R> {
     bytes: R,
     left: u64,
@@ -246,7 +248,7 @@ mod tests {
     use flate2::write::DeflateEncoder;
     use std::io::Write;
 
-    /// An archive as NumPy writes it: with zip64 fields, optionally deflated.
+    /// Returns an archive as NumPy writes it: with zip64 fields, optionally deflated.
     fn archive(arrays: &[(&str, &[u8])], deflate: bool, crc_off: u32) -> Vec<u8> {
         let (mut bytes, mut directory) = (Vec::new(), Vec::new());
         for (name, data) in arrays {
@@ -329,7 +331,7 @@ mod tests {
         for bit in 0..whole.len() * 8 {
             let mut flipped = whole.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
-            // Some flips change only times or names.
+            // Some bit flips change only times or names.
             if let Ok(bytes) = read(&flipped, None) {
                 assert_eq!(bytes, b"some bytes of an array", "bit {bit}");
             }

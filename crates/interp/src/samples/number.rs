@@ -1,8 +1,9 @@
 //! Lossless parser for decimal numbers in samples from all sources (CSV, Python).
 //!
-//! If a float64 prints as this text (with a point or an exponent, and as many digits), it denotes this float64:
-//! `0.1` is the float64 nearest to a tenth. All other text denotes exactly its decimal value: integers of any size
-//! (`9007199254740993`), more digits than a float64 has, and numbers too large or too small for a float64 (`1e400`).
+//! A text with a point or an exponent denotes the nearest float64 if this float64, printed with the number of digits in
+//! the text, has the same digits: `0.1` is the float64 nearest to a tenth. All other texts denote exactly their decimal
+//! value: integers of any size (`9007199254740993`), more digits than a float64 has, and numbers too large or too small
+//! for a float64 (`1e400`).
 
 use super::Port;
 use alir_core::num::wrap;
@@ -16,7 +17,7 @@ const MAX_EXPONENT: i64 = 20_000;
 /// End of an error message for text that is not a number.
 pub(super) const NO_NUMBER: &str = "is not a number";
 
-/// Every integer of smaller magnitude is a float64.
+/// Magnitude below which every integer is a float64.
 const EXACT_INTEGERS: f64 = 9_007_199_254_740_992.0;
 
 /// Number of significant decimal digits that a float64 always preserves.
@@ -37,7 +38,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Reads a decimal number, `inf` or `nan`.
+    /// Parses a decimal number, `inf` or `nan`.
     ///
     /// # Errors
     /// The reason, as the end of an error message about `text`.
@@ -128,7 +129,7 @@ impl Number {
         let fives = BigInt::from(5).pow(exponent.unsigned_abs());
         let up = i64::from(exponent) + port.frac;
         let (num, den) = if exponent >= 0 { (digits * fives, BigInt::from(1)) } else { (digits.clone(), fives) };
-        // Bits above the type's own are dropped: a larger shift of an integer leaves zeros.
+        // Bits above the type are dropped, so a left shift of an integer by at least the width results in zero.
         if up >= i64::from(port.kif.width()) && den == BigInt::from(1) {
             return Some(BigInt::ZERO);
         }
@@ -139,7 +140,7 @@ impl Number {
         Some(wrap(&if below { quotient - 1 } else { quotient }, port.kif))
     }
 
-    /// Returns the number as an integer; `None` if it is not one.
+    /// Returns the number as an integer; `None` if it is not an integer.
     pub fn to_integer(&self) -> Option<BigInt> {
         match self {
             Number::Float(x) if x.fract() == 0.0 => num_traits::FromPrimitive::from_f64(*x),
@@ -171,7 +172,7 @@ impl fmt::Display for Number {
     }
 }
 
-/// Returns `true` if a positive float64, printed with as many digits, is `digits * 10^last`.
+/// Returns `true` if a positive float64, printed with the number of digits in `digits`, is `digits * 10^last`.
 fn prints_as(x: f64, digits: &str, last: i64) -> bool {
     let printed = format!("{x:.*e}", digits.len() - 1);
     let Some((mantissa, exponent)) = printed.split_once('e') else { return false };
@@ -219,7 +220,7 @@ mod tests {
             ("9007199254740994.0", 9007199254740994.0),
             ("1e22", 1e22),
             ("0.30000000000000004", 0.30000000000000004),
-            // A tenth as numpy.savetxt writes it, and the whole expansion of its float64.
+            // A tenth as printed by numpy.savetxt, and the exact decimal expansion of its float64.
             ("1.000000000000000056e-01", 0.1),
             ("0.1000000000000000055511151231257827021181583404541015625", 0.1),
             ("5e-324", 5e-324),

@@ -1,26 +1,26 @@
-//! Count of numbers outside of the types of the inputs that they are for.
+//! Counter of numbers outside of the types of their inputs.
 
 use super::{Number, Port, Values};
 use alir_core::diag::{Diagnostic, Place};
 use alir_core::num::Kif;
 use num_bigint::Sign;
 
-/// Counts the numbers of a file that lie outside of the range of their input, and so wrap.
+/// Counter of the numbers in a file that are outside of the range of their input, and therefore wrap.
 pub(super) struct WrapCount {
     columns: Vec<Column>,
-    /// Port of a state machine that the file is for; `None`: the inputs of a program.
+    /// Port of a stateful design that reads the file; `None` for the inputs of a program.
     port: Option<String>,
     numbers: u64,
     outside: u64,
     first: Option<First>,
 }
 
-/// Range of an input. `low <= x < high`; both are zero or a power of two, and so exact.
+/// Range `low <= x < high` of an input; both bounds are zero or a power of two in magnitude, and therefore exact.
 struct Column {
     kif: Kif,
     low: f64,
     high: f64,
-    /// Power of two that `high` is.
+    /// Exponent of `high` as a power of two.
     power: i64,
 }
 
@@ -34,7 +34,7 @@ struct First {
 impl WrapCount {
     pub(super) fn new(ports: &[Port], name: Option<&str>) -> WrapCount {
         let column = |port: &Port| {
-            // A type without bits belongs to an input that is not used: any number is right for it.
+            // A type without bits belongs to an unused input, which accepts any number.
             let power = i64::from(port.kif.width()) - i64::from(port.kif.signed) - port.frac;
             let high = 2f64.powi(power.clamp(-1100, 1100) as i32);
             let (low, high) = match (port.kif.is_zero(), port.kif.signed) {
@@ -48,7 +48,7 @@ impl WrapCount {
         WrapCount { columns, port: name.map(str::to_owned), numbers: 0, outside: 0, first: None }
     }
 
-    /// Counts a block of rows; `first` is the number of its first sample.
+    /// Counts a block of rows; `first` is the index of its first sample.
     pub(super) fn count(&mut self, block: &Values, first: u64) {
         self.numbers += block.len() as u64;
         let outside = match block {
@@ -73,7 +73,7 @@ impl WrapCount {
         &self.columns[index % self.columns.len()]
     }
 
-    /// Takes the note about the numbers so far, if there is something to say.
+    /// Removes and returns the note about the numbers so far; `None` if no number wraps.
     pub(super) fn take_note(&mut self) -> Option<Diagnostic> {
         let First { sample, input, number } = self.first.take()?;
         let Column { kif, low, high, .. } = self.columns[input];
@@ -98,7 +98,7 @@ impl Column {
         self.low <= x && x < self.high
     }
 
-    /// As [`Column::has`], for any number; NaN and the infinities are errors elsewhere.
+    /// Like [`Column::has`], for any number; NaN and infinities are reported elsewhere.
     fn has_number(&self, number: &Number) -> bool {
         if let Number::Float(x) = number {
             return self.has(*x);
@@ -144,7 +144,7 @@ mod tests {
         assert!(
             message.contains("numbers of port x0 lie") && message.contains("8 in port x0, cycle 5, element 1, whose")
         );
-        // An input without bits is not used, and takes anything.
+        // An input without bits is unused, and accepts any number.
         let mut count = WrapCount::new(&[port(false, 0, 0)], None);
         count.count(&Values::Reals(vec![1e9]), 0);
         assert_eq!(count.take_note(), None);
@@ -166,7 +166,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// A number is inside exactly if a type with more bits above gives it the same code.
+        /// Checks that a number is inside exactly if a type with more high bits gives the same code.
         #[test]
         fn inside_is_where_nothing_wraps(
             signed: bool,
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn shifts_of_inputs_count() {
-        // A code of four bits whose value is code / 2^(1 + 3).
+        // A code of four bits with the value code / 2^(1 + 3).
         let shifted = Port { kif: port(false, 4, 1).kif, frac: 4 };
         let column = &WrapCount::new(&[shifted], None).columns[0];
         assert!(column.has(0.9375) && !column.has(1.0));

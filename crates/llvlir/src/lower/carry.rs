@@ -11,7 +11,7 @@ use crate::rows::{Lane, Meaning};
 use alir_core::ir::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Sums and differences whose carry is used, and those that are built already.
+/// Sums and differences whose carry is used, and those that are already built.
 pub(super) struct Carries {
     /// Result numbers of the sums and differences whose carry is used.
     used: FxHashSet<u32>,
@@ -19,7 +19,7 @@ pub(super) struct Carries {
     sums: FxHashMap<u32, (ValueId, [u32; 2])>,
 }
 
-/// Returns the kind of an operation on two integers, and the numbers of both.
+/// Returns the kind of an operation on two integers, and the numbers of both operands; `None` for other operations.
 fn pair(program: &Program, op: &Operation) -> Option<(Lane, [u32; 2])> {
     let Meaning::Lanes(lane) = op.row().meaning else { return None };
     let args = program.args(op);
@@ -27,7 +27,7 @@ fn pair(program: &Program, op: &Operation) -> Option<(Lane, [u32; 2])> {
         (b"rr", Lane::Add | Lane::Sub) => Some((lane, [args[0].value(), args[1].value()])),
         (b"crr", Lane::Compare) => {
             let [a, b] = [args[1].value(), args[2].value()];
-            // "Above" and "not above" are "below" and "not below" with swapped operands.
+            // "Above" and "not above" are "below" and "not below" with exchanged operands.
             match args[0].comparison() {
                 10 | 13 => Some((lane, [a, b])),
                 11 | 12 => Some((lane, [b, a])),
@@ -63,7 +63,8 @@ impl Carries {
 }
 
 impl Lowering<'_> {
-    /// Builds a sum or difference; it is unsigned and one bit wider if its carry is used.
+    /// Returns the `width` low bits of a sum or difference. If its carry is used, the operands are unsigned, and an
+    /// exact sum is recorded for [`Lowering::carry`].
     pub(super) fn carrying(&mut self, op: &Operation, lane: Lane, width: u32, operands: &mut [Operand]) -> ValueId {
         let program = self.program;
         let used = op.result().filter(|(_, result)| self.carries.used.contains(result)).zip(pair(program, op));

@@ -8,10 +8,10 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use std::ops::RangeInclusive;
 
-/// Number of bits whose ones one table counts: the inputs of a LUT on AMD's and Intel's devices.
+/// Number of bits that one look-up table counts: the inputs of a LUT on AMD's and Intel's devices.
 const COUNTED: u32 = 6;
-/// Widths of values whose ones are counted by tables. Wider values use sums of bits, which linear forms prove
-/// immediately; tables are proved for all their values (128 bits would take 11 s).
+/// Widths of values whose ones are counted by look-up tables. Wider values use sums of bits, which linear forms prove
+/// immediately; look-up tables are proved for all their values (128 bits would take 11 s).
 const COUNTED_WIDTHS: RangeInclusive<u32> = 10..=32;
 
 impl Lowering<'_> {
@@ -112,9 +112,9 @@ impl Lowering<'_> {
     /// Counts the set bits as a sum of look-up tables for six bits each.
     ///
     /// A LUT with six inputs computes one bit of a count of six bits, for which single-bit adders need three levels.
-    /// Synthesis merges such adders, but does not find the tables (Yosys, UltraScale+, tables against adders: 15 and 26
-    /// LUTs for 16 bits, 49 and 85 for 32 bits; ECP5, 32 bits: 88 and 96 LUT4; iCE40: 68 and 56). For up to nine bits,
-    /// two tables and an adder are larger than the adders.
+    /// Synthesis merges such adders, but does not derive the look-up tables (Yosys, UltraScale+, tables against adders:
+    /// 15 and 26 LUTs for 16 bits, 49 and 85 for 32 bits; ECP5, 32 bits: 88 and 96 LUT4; iCE40: 68 and 56). For up to
+    /// nine bits, two tables and an adder are larger than the adders.
     fn ones(&mut self, v: ValueId, width: u32) -> ValueId {
         let mut counts = Vec::new();
         for low in (0..width).step_by(COUNTED as usize) {
@@ -141,7 +141,7 @@ impl Lowering<'_> {
         self.logic.sum(&counts)
     }
 
-    /// Returns the number of an immediate operand.
+    /// Returns the number of an immediate operand; the largest number if it does not fit 32 bits.
     fn number(&self, operand: Operand) -> u32 {
         self.logic.known(operand.v).and_then(|value| value.to_u32()).unwrap_or(u32::MAX)
     }
@@ -156,7 +156,7 @@ impl Lowering<'_> {
         Operand { v: self.logic.not(v), width }
     }
 
-    /// Returns a bit that is 1 if a comparison holds: the code's bit for the relation of the operands.
+    /// Returns a bit that is 1 if a comparison holds: the bit of its code for the relation of the operands.
     fn compared(&mut self, code: u8, a: ValueId, b: ValueId, width: u32) -> ValueId {
         let sign = if code & 8 == 0 { Sign::Signed } else { Sign::Unsigned };
         let (x, y) = (self.read(a, width, sign), self.read(b, width, sign));
@@ -181,7 +181,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Counts the zeros below the lowest set bit, or above the highest; the width if no bit is set.
+    /// Counts the zeros below the lowest set bit, or above the highest set bit; returns the width if no bit is set.
     fn zeros(&mut self, v: ValueId, width: u32, leading: bool) -> ValueId {
         let bits: Vec<ValueId> =
             (0..width).map(|k| self.logic.bit(v, if leading { width - 1 - k } else { k })).collect();

@@ -38,7 +38,7 @@ impl Logic {
         self.builder.push_checked(alir_core::ir::Node { op, interval, latency: 0.0, cost: 0.0, origin })
     }
 
-    /// Returns the smallest and the largest number of a value.
+    /// Returns the smallest and the largest number that a value may have.
     pub(super) fn range(&self, v: ValueId) -> (BigInt, BigInt) {
         let interval = &self.builder.nodes()[v.index()].interval;
         (interval.min.to_big(), interval.max.to_big())
@@ -251,7 +251,7 @@ impl Logic {
         self.push(op, a_min.min(b_min), a_max.max(b_max))
     }
 
-    /// [`Logic::mux`] of values that are only relevant modulo `2^width`.
+    /// Returns [`Logic::mux`] of values that are only relevant modulo `2^width`.
     pub(super) fn choose(&mut self, bit: ValueId, if_set: ValueId, if_clear: ValueId, width: u32) -> ValueId {
         let ((a_min, a_max), (b_min, b_max)) = (self.range(if_set), self.range(if_clear));
         let together = kif(&a_min.min(b_min), &a_max.max(b_max));
@@ -389,14 +389,14 @@ impl Logic {
         self.concatenated(&[(low, 0), (high, places)])
     }
 
-    /// Returns an entry of a table, which has one for each number from 0 to the largest of `x`.
+    /// Returns an entry of a table that has an entry for each number from 0 to the largest number of `x`.
     pub(super) fn lookup(&mut self, x: ValueId, table: TableId) -> ValueId {
         let out = self.builder.tables()[table.index()].out.clone();
         let op = Op::Lookup { x, table, base: Code::ZERO };
         self.push(op, out.min.to_big(), out.max.to_big())
     }
 
-    /// Returns the largest number of a value as an index.
+    /// Returns the largest number that a value may have, as an index; `None` if this number is not a `usize`.
     pub(super) fn top(&self, v: ValueId) -> Option<usize> {
         self.range(v).1.to_usize()
     }

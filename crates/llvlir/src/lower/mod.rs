@@ -1,8 +1,8 @@
 //! Lowering from LLVLIR to ALIR.
 //!
-//! A bit pattern of W bits is represented by an integer of at most W bits that equals it modulo `2^W`. The integer may
-//! be unsigned or in two's complement, as the conversion is only wiring. `docs/llvlir.md`, section 6, defines the
-//! semantics of each row; tests compare the lowering with the reference interpreter.
+//! A bit pattern of W bits is represented by an integer of at most W bits that is congruent to the pattern modulo
+//! `2^W`. The integer may be unsigned or in two's complement, because the conversion is only wiring. `docs/llvlir.md`,
+//! section 6, defines the semantics of each row; tests compare the lowering with the reference interpreter.
 
 mod carry;
 mod divide;
@@ -82,7 +82,8 @@ pub fn labelled(program: &Program, limits: &ir::Limits) -> Result<(Model, Labels
     })
 }
 
-/// Names a value, and the value whose low bits it is, as optimisation may keep only the latter.
+/// Names a value. If the value is the low bits of another value, names that value as well, because optimisation may
+/// remove the former.
 fn name_value(labels: &mut Labels, logic: &Logic, value: ValueId, name: &str) {
     labels.name(value, name);
     if let Op::Quantise { x, shift: 0 } = logic.builder.nodes()[value.index()].op {
@@ -96,9 +97,9 @@ struct Lowering<'p> {
     r: Vec<ValueId>,
     x: Vec<Box<[ValueId]>>,
     m: Vec<Box<[ValueId]>>,
-    /// Addresses: table and index.
+    /// Values of file a: index of the table, and index of the element.
     a: Vec<(u32, ValueId)>,
-    /// Tables by their number, part and number of entries.
+    /// Parts of tables by index of the table, part, and number of entries.
     tables: FxHashMap<(u32, u32, usize), TableEntry>,
     /// Tables that count ones, by number of address bits.
     counters: FxHashMap<u32, TableId>,

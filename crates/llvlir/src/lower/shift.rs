@@ -6,13 +6,13 @@ use alir_core::ir::ValueId;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// Returns the number of bits of the numbers below `n`.
+/// Returns the number of bits that represent all numbers below `n`.
 fn index_bits(n: u32) -> u32 {
     u32::BITS - (n - 1).leading_zeros()
 }
 
 impl Lowering<'_> {
-    /// Shifts a bit pattern of `width` bits by a count of any size, all of whose bits are relevant.
+    /// Shifts a bit pattern of `width` bits by a count of any size, which is not reduced modulo the width.
     pub(super) fn shifted(&mut self, v: ValueId, width: u32, count: Operand, direction: Direction) -> ValueId {
         let mut v = match direction {
             Direction::RightSigned => self.logic.signed(v, width),
@@ -100,7 +100,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Shifts lanes by a variable number of places.
+    /// Shifts or rotates lanes by a variable number of places.
     pub(super) fn shifted_lanes(
         &mut self,
         a: &[ValueId],
@@ -136,7 +136,7 @@ impl Lowering<'_> {
         lanes.into()
     }
 
-    /// Returns lane `index` (unsigned), or 0 if it does not exist.
+    /// Returns lane `index` (unsigned), or 0 if this lane does not exist.
     pub(super) fn lane_at(&mut self, lanes: &[ValueId], index: ValueId, width: u32) -> ValueId {
         let zero = self.logic.zero();
         let bits = index_bits(lanes.len() as u32);

@@ -1,4 +1,4 @@
-//! The selected part of a graph with its weights, in single-assignment form.
+//! Bound network: the selected part of a graph with its weights, in single-assignment form.
 
 use super::MAX_WEIGHTS;
 use super::layout::{Heads, Layout, Operand, Rows};
@@ -23,13 +23,13 @@ use std::sync::Arc;
 /// Constants with a common step, and their values before quantisation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constants {
-    /// Codes, row by row where it is a matrix.
+    /// Raw integer values, row by row for a matrix.
     pub codes: Vec<Code>,
-    /// Their fractional bits.
+    /// Fractional bits of `codes`.
     pub frac: i64,
     /// The constants without quantisation, for the floating-point network.
     pub floats: Vec<f64>,
-    /// The name of their buffer, `LAYER:NAME` or `NAME`.
+    /// Name of the buffer, `LAYER:NAME` or `NAME`.
     pub name: String,
 }
 
@@ -43,9 +43,9 @@ impl Constants {
 /// An input of the program.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// The slot that it fills.
+    /// Slot that the input fills.
     pub slot: usize,
-    /// Elements.
+    /// Number of elements.
     pub elements: usize,
     /// Quantiser of real numbers.
     pub quantiser: Quantiser,
@@ -54,7 +54,7 @@ pub struct Input {
 /// Function of a look-up table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TableFunction {
-    /// A function whose values are never dyadic but at zero.
+    /// A function without dyadic values except at zero.
     Real(Function),
     /// `1 / x`.
     Inverse,
@@ -72,10 +72,10 @@ impl TableFunction {
         }
     }
 
-    /// Returns the code of the quantised value at `x`.
+    /// Returns the raw integer value of the quantised function at `x`.
     ///
     /// # Errors
-    /// Returns the message for a value that cannot be decided.
+    /// Returns a message if the value cannot be decided.
     pub fn code(&self, functions: &mut Functions, x: &Rational, quantiser: &Quantiser) -> Result<BigInt, String> {
         match self {
             TableFunction::Real(function) => functions.code(*function, x, quantiser),
@@ -84,7 +84,7 @@ impl TableFunction {
         }
     }
 
-    /// Returns the value in binary64.
+    /// Returns an approximation of the function at `x` in binary64.
     pub fn approximate(&self, x: f64) -> f64 {
         match self {
             TableFunction::Real(function) => function.approximate(x),
@@ -94,41 +94,41 @@ impl TableFunction {
     }
 }
 
-/// Rows of an embedding.
+/// Constants of an embedding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddingRows {
-    /// Number of rows; an id beyond them is a row of zeros.
+    /// Number of rows; an id beyond the last row selects a row of zeros.
     pub rows: usize,
-    /// Row by row.
+    /// The rows, one after another.
     pub weight: Arc<Constants>,
-    /// Added to the row, token by token.
+    /// Constants that are added to the row, token by token.
     pub positions: Option<Arc<Constants>>,
 }
 
-/// Computation of a step, before quantisation. Operations with an [`Operand`] act on each token alike.
+/// Computation of a step, before quantisation. Operations with an [`Operand`] compute each token in the same way.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// Matrix times vector, plus constants.
     Product {
         /// The vector.
         x: Operand,
-        /// A row an output.
+        /// The matrix, with one row per output.
         matrix: Arc<Constants>,
-        /// One an output.
+        /// Constants, one per output.
         bias: Option<Arc<Constants>>,
     },
     /// A vector plus constants.
     AddConstants {
         /// The vector.
         x: Operand,
-        /// One an element.
+        /// Constants, one per element.
         bias: Arc<Constants>,
     },
     /// The sum of two vectors.
     Add {
-        /// First.
+        /// First summand.
         a: Operand,
-        /// Second.
+        /// Second summand.
         b: Operand,
     },
     /// `max(x, 0)`.
@@ -136,14 +136,14 @@ pub enum Operation {
         /// The vector.
         x: Operand,
     },
-    /// A function of each element, straight to the step's type.
+    /// A function of each element; the table entries have the type of the step.
     Table {
         /// The vector.
         x: Operand,
-        /// Which.
+        /// The function.
         function: TableFunction,
     },
-    /// `T(x[j]) * x[n + j]`.
+    /// `T(x[j]) * x[n + j]`, where `T` is a look-up table.
     Swiglu {
         /// The vector.
         x: Operand,
@@ -154,14 +154,14 @@ pub enum Operation {
     Norm {
         /// The vector.
         x: Operand,
-        /// Subtracted.
+        /// Constant that is subtracted from each element.
         mean: Rational,
-        /// One an element.
+        /// Factors, one per element.
         factors: Arc<Constants>,
-        /// One an element.
+        /// Constants, one per element.
         bias: Option<Arc<Constants>>,
     },
-    /// Mean of the squares of a token, of the distances from the mean if centred.
+    /// Mean of the squares of a token's elements; if centred, mean of the squared distances from the token's mean.
     MeanSquare {
         /// The vector.
         x: Operand,
@@ -174,14 +174,14 @@ pub enum Operation {
         x: Operand,
         /// `true` if the mean is subtracted.
         centred: bool,
-        /// Slot with one number a token.
+        /// Slot with one number per token.
         rstd: usize,
-        /// One an element.
+        /// Factors, one per element.
         factors: Arc<Constants>,
-        /// One an element.
+        /// Constants, one per element.
         bias: Option<Arc<Constants>>,
     },
-    /// A row of constants by its id, plus constants by token.
+    /// Row of constants that an id selects, plus constants by token.
     Embed {
         /// Ids.
         ids: Operand,
@@ -190,54 +190,54 @@ pub enum Operation {
     },
     /// `x[i] c - x[i + half] s` and `x[i] s + x[i + half] c` for the pairs of each head.
     Rotate {
-        /// Heads side by side.
+        /// Concatenated heads.
         x: Operand,
-        /// Elements of a head.
+        /// Number of elements of a head.
         head_dim: usize,
         /// Cosine and sine of each pair, pair after pair, token after token.
         table: Arc<Constants>,
     },
-    /// `scale * sum q k` for the visible tokens of each token, `[head][token]`.
+    /// `scale * sum q k` for each token and each token visible to it, in the order `[head][token]`.
     Scores {
         /// Queries.
         q: Operand,
         /// Keys.
         k: Operand,
-        /// Sizes.
+        /// Sizes of the heads.
         heads: Heads,
-        /// One number.
+        /// The scale, a single number.
         scale: Arc<Constants>,
     },
     /// `x` minus the largest number of its row.
     Difference {
         /// Slot of the numbers.
         x: usize,
-        /// Rows of it.
+        /// Rows of `x`.
         rows: Arc<Rows>,
     },
     /// The sum of each row.
     RowSum {
         /// Slot of the numbers.
         x: usize,
-        /// Rows of it.
+        /// Rows of `x`.
         rows: Arc<Rows>,
     },
-    /// `x` times the number of its row.
+    /// Each number of `x` times the factor of its row.
     RowProduct {
         /// Slot of the numbers.
         x: usize,
-        /// Slot with one number a row.
+        /// Slot with one factor per row.
         factor: usize,
-        /// Rows of it.
+        /// Rows of `x`.
         rows: Arc<Rows>,
     },
     /// Sums of values weighted by probabilities.
     Weighted {
-        /// Slot of the probabilities, as of [`Operation::Scores`].
+        /// Slot of the probabilities, in the order of [`Operation::Scores`].
         p: usize,
         /// Values.
         v: Operand,
-        /// Sizes.
+        /// Sizes of the heads.
         heads: Heads,
         /// Rows of the probabilities.
         rows: Arc<Rows>,
@@ -252,19 +252,19 @@ pub enum Operation {
 /// One operation and the slot of its result.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Index of the node it stems from.
+    /// Index of the node that the step belongs to.
     pub node: usize,
-    /// Where it is in the file: `nodes[3]`.
+    /// Place of the node in the graph file: `nodes[3]`.
     pub place: String,
-    /// The node, for people: `3. mlp_up (layer 1)`.
+    /// Title of the node for messages: `3. mlp_up (layer 1)`.
     pub title: String,
-    /// The slot that it fills.
+    /// Slot that the step fills.
     pub slot: usize,
-    /// Elements of the result.
+    /// Number of elements of the result.
     pub elements: usize,
     /// Layout of the result.
     pub layout: Layout,
-    /// Quantiser of the result; `None` keeps it.
+    /// Quantiser of the result; `None` keeps the exact result.
     pub quantiser: Option<Quantiser>,
     /// Name of an intermediate value in the quantisation file; `None` for a buffer.
     pub record: Option<&'static str>,
@@ -273,15 +273,15 @@ pub struct Step {
 }
 
 impl Step {
-    /// Elements of the result of one token.
+    /// Returns the number of elements of the result for one token.
     pub fn per_token(&self) -> usize {
         self.elements / self.layout.tokens
     }
 
-    /// Computes the elements of each token and brings them to their places.
+    /// Calls `compute` for each token, and returns all elements in the order of the layout.
     ///
     /// # Errors
-    /// The first error of a computation.
+    /// Returns the first error of `compute`.
     pub fn by_token<V, E>(&self, mut compute: impl FnMut(usize) -> Result<Vec<V>, E>) -> Result<Vec<V>, E> {
         let mut all: Vec<Option<V>> = (0..self.elements).map(|_| None).collect();
         for token in 0..self.layout.tokens {
@@ -293,22 +293,22 @@ impl Step {
     }
 }
 
-/// A network whose every number is known.
+/// Network with all weights and types bound.
 #[derive(Clone, Debug)]
 pub struct BoundNetwork {
-    /// Inputs in order.
+    /// Inputs, in order.
     pub inputs: Vec<Input>,
-    /// Steps in order; each reads only slots of inputs and of earlier steps.
+    /// Steps, in order; each step reads only slots of inputs and of earlier steps.
     pub steps: Vec<Step>,
-    /// Slots of the outputs in order.
+    /// Slots of the outputs, in order.
     pub outputs: Vec<usize>,
     /// Number of slots.
     pub slots: usize,
-    /// The name of each slot's buffer, `LAYER:NAME` or `NAME`, and its elements.
+    /// For each slot, the name of its buffer (`LAYER:NAME` or `NAME`), and its number of elements.
     pub names: Vec<Group>,
 }
 
-/// Reads `--weight-map`: names of tensors by buffer.
+/// Parses the file of `--weight-map`: names of tensors by buffer.
 ///
 /// # Errors
 /// Returns each problem with its place.
@@ -339,7 +339,7 @@ pub fn read_map(bytes: &[u8], graph: &Graph) -> Result<WeightMap, Diagnostic> {
     Ok(map)
 }
 
-/// Names of tensors by buffer, `LAYER:NAME` or `NAME`.
+/// Names of the tensors that provide a weight, by buffer: `LAYER:NAME` or `NAME`.
 #[derive(Clone, Debug, Default)]
 pub struct WeightMap(BTreeMap<String, Vec<String>>);
 
@@ -367,7 +367,7 @@ impl WeightMap {
     }
 }
 
-/// Returns `true` if there is a tensor for the global buffer `pos_emb`.
+/// Returns `true` if the weights contain a tensor for the global buffer `pos_emb`.
 pub fn has_positions(weights: &Weights, map: &WeightMap) -> bool {
     map.candidates(-1, "pos_emb", false).iter().any(|candidate| candidate.names.iter().all(|name| weights.has(name)))
 }
@@ -376,7 +376,7 @@ impl BoundNetwork {
     /// Binds weights to an outline of a graph.
     ///
     /// # Errors
-    /// Weights that are missing, of another shape, not finite or without a type; settings that steps need.
+    /// If weights are missing, of another shape, not finite or without a type; if a step lacks a required setting.
     pub fn new(
         graph: &Graph,
         outline: &Outline,
@@ -420,11 +420,11 @@ impl BoundNetwork {
     }
 }
 
-/// The steps of one node.
+/// Builder of the steps of one node.
 struct StepMaker<'a> {
     node: &'a Node,
     outline: &'a Outline,
-    /// All slots; intermediate values get new ones.
+    /// Names of all slots; intermediate values append new slots.
     names: &'a mut Vec<Group>,
     steps: Vec<Step>,
 }
@@ -451,12 +451,12 @@ impl StepMaker<'_> {
         });
     }
 
-    /// Returns a step that fills a buffer's slot.
+    /// Appends a step that fills a buffer's slot.
     fn buffer(&mut self, (slot, layout): (usize, Layout), operation: Operation) {
         self.push(slot, layout, self.outline.slots[slot].setting.quantiser(), None, operation);
     }
 
-    /// Returns a step that fills a new slot with an intermediate value.
+    /// Appends a step that fills a new slot with an intermediate value, and returns the slot.
     fn hidden(&mut self, record: &'static str, size: usize, setting: &Setting, operation: Operation) -> usize {
         let [.., key] = node_keys(self.node);
         self.names.push(Group { name: format!("{key}.{record}"), size });
@@ -467,7 +467,8 @@ impl StepMaker<'_> {
     }
 }
 
-/// Elements of a tensor up to which it is read even if its buffer is smaller: a message then states both shapes.
+/// Number of elements up to which a tensor is read even if its buffer is smaller, so that a message can state both
+/// shapes.
 const READ_ANYWAY: u64 = 1 << 16;
 
 fn at(node: &Node, message: impl Into<String>) -> Diagnostic {
@@ -523,12 +524,12 @@ struct Binder<'a> {
     quant: &'a QuantFile,
     weights: &'a Weights,
     map: &'a WeightMap,
-    /// Tensors without their padding, by instance.
+    /// Tensors without padding, by instance; `None` if the file lacks the tensor.
     tensors: HashMap<Instance, Option<Arc<Tensor>>>,
     /// Quantised tensors by instance and purpose; shared by the nodes that read them.
     constants: HashMap<(Instance, bool, bool), Arc<Constants>>,
     functions: Functions,
-    /// Quantised cosines and sines by position, pair, elements of a head and type.
+    /// Quantised cosines and sines by position, pair, number of elements of a head, and type.
     angles: HashMap<(u64, u64, usize, Quantiser), (BigInt, BigInt)>,
 }
 
@@ -625,7 +626,7 @@ impl Binder<'_> {
                 let (slot, row) = (call.reads[0], last_axis(self.graph, x.buffer) as usize);
                 let rows = Rows::from_lengths((0..maker.names[slot].size / row).map(|_| row));
                 let p = self.softmax(node, slot, &Arc::new(rows), maker);
-                // Rows lie in the order of the storage, whatever the tokens axis is.
+                // Rows follow the order of the storage, wherever the tokens axis is.
                 maker.buffer((call.writes[0], Layout::FLAT), Operation::Copy { x: p });
             }
             Kind::Unsupported(_) | Kind::Faulty(_) => {}
@@ -633,7 +634,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Appends the steps from scores to probabilities.
+    /// Appends the steps from scores to probabilities, and returns the slot of the probabilities.
     fn softmax(&self, node: &Node, score: usize, rows: &Arc<Rows>, maker: &mut StepMaker) -> usize {
         let record = |name: &str| self.quant.record(node, name);
         let (rows, size) = (rows.clone(), rows.elements());
@@ -754,7 +755,7 @@ impl Binder<'_> {
         Ok(constants)
     }
 
-    /// Returns a bias; a bias that the file lacks is zero.
+    /// Returns a bias; `None` (a bias of zero) if the node or the file has no bias.
     fn bias(&mut self, node: &Node, arg: Option<Arg>) -> Result<Option<Arc<Constants>>, Diagnostic> {
         let Some(arg) = arg else { return Ok(None) };
         let instance = instance(self.graph, node.layer, arg.buffer);
@@ -771,7 +772,7 @@ impl Binder<'_> {
         Ok(Some(constants))
     }
 
-    /// Factors of a norm: gamma times a constant, quantised together.
+    /// Returns the factors of a norm: gamma times a constant, quantised together.
     fn factors(&mut self, node: &Node, arg: Arg, rstd: &Rational) -> Result<Arc<Constants>, Diagnostic> {
         let instance = instance(self.graph, node.layer, arg.buffer);
         let tensor = self.tensor(node, arg)?.ok_or_else(|| self.missing(node, instance))?;
@@ -798,7 +799,7 @@ impl Binder<'_> {
         self.map.candidates(layer, &buffer.name, buffer.layered)
     }
 
-    /// Returns the tensor of an instance without its padding.
+    /// Returns the tensor of an instance without padding; `None` if the file lacks the tensor.
     fn tensor(&mut self, node: &Node, arg: Arg) -> Result<Option<Arc<Tensor>>, Diagnostic> {
         let instance = instance(self.graph, node.layer, arg.buffer);
         if let Some(found) = self.tensors.get(&instance) {
@@ -843,7 +844,7 @@ impl Binder<'_> {
         Ok(found)
     }
 
-    /// Tensors of these names joined along their first axis.
+    /// Returns the tensors with these names, joined along their first axis.
     fn joined(&self, node: &Node, instance: Instance, names: &[String]) -> Result<Tensor, Diagnostic> {
         let buffer = &self.graph.buffers[instance.1];
         let padded: u64 = buffer.axes.iter().map(Axis::padded_size).fold(1, u64::saturating_mul);
@@ -876,13 +877,13 @@ impl Binder<'_> {
     }
 }
 
-/// Names of tensors that together are a weight.
+/// Names of tensors that together provide a weight.
 struct Candidate {
     names: Vec<String>,
     required: bool,
 }
 
-/// Returns the names that the Hugging Face libraries use.
+/// Returns the names that the Hugging Face libraries use for a weight; `None` for other weights.
 fn hugging_face(layer: i64, name: &str) -> Option<Vec<String>> {
     let of_layer = |parts: &[&str], kind: &str| {
         Some(parts.iter().map(|part| format!("model.layers.{layer}.{part}.{kind}")).collect())
@@ -919,7 +920,7 @@ fn in_our_shape(name: &str, tensor: Tensor, shape: &[u64]) -> Tensor {
         return tensor;
     }
     match (projection, kind, shape) {
-        // [heads * head_dim][embed] and [heads * head_dim]: another shape of the same order.
+        // [heads * head_dim][embed] and [heads * head_dim]: the elements have the same order in both shapes.
         ("q_proj" | "k_proj" | "v_proj", "weight", [heads, head, embed]) if tensor.shape == [heads * head, *embed] => {
             Tensor { shape: shape.to_vec(), ..tensor }
         }
@@ -948,7 +949,7 @@ fn picked(numbers: &Numbers, order: &[usize]) -> Numbers {
     }
 }
 
-/// Coordinates of an element in row-major order.
+/// Returns the coordinates of an element in row-major order.
 fn coordinates(shape: &[u64], element: usize) -> Vec<u64> {
     let mut rest = element as u64;
     let mut all: Vec<u64> = Vec::with_capacity(shape.len());
@@ -996,7 +997,7 @@ fn without_padding(tensor: Tensor, axes: &[Axis]) -> Result<Tensor, String> {
     Ok(Tensor { shape: real, numbers: picked(&tensor.numbers, &order) })
 }
 
-/// Returns the codes of a tensor times `scale` and `factor`; `typed` demands a type even of integers.
+/// Returns the raw integer values of a tensor times `scale` and `factor`; `typed` requires a type even for integers.
 fn quantised(tensor: &Tensor, setting: &Setting, factor: &Rational, typed: bool) -> Result<Constants, String> {
     let scale = &setting.scale * factor;
     let value = |k: usize| {
@@ -1031,7 +1032,7 @@ fn quantised(tensor: &Tensor, setting: &Setting, factor: &Rational, typed: bool)
     Ok(Constants { codes: codes.collect(), frac, floats, name: String::new() })
 }
 
-/// `[heads][embed][head_dim]` as rows of outputs: `[embed][heads * head_dim]`.
+/// Reorders `[heads][embed][head_dim]` to rows of outputs: `[embed][heads * head_dim]`.
 fn by_output(constants: &Constants, shape: &[u64]) -> Constants {
     let [heads, embed, head] = [0, 1, 2].map(|k| shape.get(k).copied().unwrap_or(1) as usize);
     let mut order = Vec::with_capacity(constants.codes.len());

@@ -1,10 +1,10 @@
-//! Calibration (section 3 of the contract): derives the types of all buffers and weights from samples, so that the
-//! fixed-point network approximates the floating-point one.
+//! Calibration (section 3 of the contract, `docs/network.md`): derives the types of all buffers and weights from
+//! samples, so that the fixed-point network approximates the floating-point network.
 //!
 //! The search starts with the contract's baseline rule: each buffer is signed if any value is negative, has the fewest
-//! integer bits without overflow, and all other bits are fractional. Then the binary point of one buffer or weight at a
-//! time is moved as long as the mean error over the samples decreases: a few values saturate, all others have a finer
-//! step. A move that makes any output worse than the baseline is rejected.
+//! integer bits without overflow, and all other bits are fractional. Then the search moves the binary point of one
+//! buffer or weight at a time, as long as the mean error over the samples decreases: a few values saturate, all others
+//! have a finer step. A move is rejected if it makes any output worse than the baseline.
 //!
 //! Calibration runs networks in binary64, quantised by the rules of the contract. With types of up to 16 bits every sum
 //! is exact; entries of tables are computed by libm.
@@ -40,13 +40,13 @@ pub struct Bits {
 /// Error of one buffer against its floating-point values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BufferError {
-    /// `LAYER:NAME` or `NAME`.
+    /// Name of the buffer, `LAYER:NAME` or `NAME`.
     pub name: String,
     /// Type of the buffer; `None` if it is exact.
     pub kif: Option<Kif>,
-    /// `true` if it is an output of the network.
+    /// `true` if the buffer is an output of the network.
     pub output: bool,
-    /// Least and largest floating-point value.
+    /// Smallest and largest floating-point value.
     pub range: (f64, f64),
     /// Fraction of the elements that saturate.
     pub saturated: f64,
@@ -61,7 +61,7 @@ pub struct BufferError {
 /// Result of calibration.
 #[derive(Clone, Debug)]
 pub struct Calibration {
-    /// The quantisation file.
+    /// Content of the quantisation file.
     pub file: String,
     /// Errors of the buffers in the order of their computation, inputs first.
     pub report: Vec<BufferError>,
@@ -80,7 +80,7 @@ struct Types {
     tables: BTreeMap<String, Kif>,
 }
 
-/// Type that a move changes.
+/// Name of the type that a move of the search changes.
 #[derive(Clone, Debug)]
 enum Key {
     Buffer(String),
@@ -88,8 +88,8 @@ enum Key {
     Table(String),
 }
 
-/// Searches types for a network, whose current types are ignored. The result file keeps the settings `nodes` of nodes
-/// (constants of norms). A sample is a row with the elements of all inputs.
+/// Searches types for a network, and ignores its current types. The result file keeps the constants of norms in the
+/// settings `nodes`. A sample is a row with the elements of all inputs.
 ///
 /// # Errors
 /// If a value is not finite.
@@ -104,7 +104,7 @@ pub fn calibrate(
     let baseline = search.baseline(bits);
     let all = search.errors(&baseline, samples.len());
     let found = search.improved(&baseline);
-    // Types that are better for a part of the samples must be better for all of them.
+    // The search runs on a part of the samples. Its types are used only if no output is worse over all samples.
     let errors = search.errors(&found, samples.len());
     let types = if errors.iter().zip(&all).all(|(x, y)| x <= y) { found } else { baseline };
     Ok(Calibration { file: search.file(&types, nodes), report: search.report(&types), baseline: all })
@@ -116,11 +116,11 @@ struct Search<'a> {
     samples: &'a [Vec<f64>],
     /// Values of every slot of the floating-point network, for each sample.
     floats: Vec<Vec<Vec<f64>>>,
-    /// Smallest and largest value of the table within each step that has one.
+    /// Smallest and largest table value of each step with an internal table.
     tables: BTreeMap<String, (f64, f64)>,
 }
 
-/// Returns the key in the quantisation file of a step's table, if the table is inside of a node.
+/// Returns the key in the quantisation file of a step's table; `None` if the step has no internal table.
 fn table_key(graph: &Graph, step: &Step) -> Option<String> {
     let node = graph.nodes.get(step.node)?;
     matches!(step.operation, Operation::Swiglu { .. }).then(|| format!("{}:{}:{}", node.layer, node.op, node.nth))
@@ -129,7 +129,7 @@ fn table_key(graph: &Graph, step: &Step) -> Option<String> {
 /// Returns the smallest number of integer bits `i` with `|x| < 2^i`.
 fn integer_bits(x: f64) -> i32 {
     let mut bits = x.abs().log2().floor() as i32 + 1;
-    // The logarithm is rounded, so the estimate may be too small.
+    // The logarithm is rounded, so the estimate may be too small or too large.
     while x.abs() >= 2f64.powi(bits) {
         bits += 1;
     }
@@ -139,7 +139,8 @@ fn integer_bits(x: f64) -> i32 {
     bits
 }
 
-/// Returns the type by the baseline rule: signed if any value is negative, fewest integer bits, others fractional.
+/// Returns the type by the baseline rule: signed if any value is negative, fewest integer bits, all other bits
+/// fractional.
 fn type_of((low, high): (f64, f64), bits: u32) -> Kif {
     let most = low.abs().max(high.abs());
     if most == 0.0 {
@@ -220,7 +221,7 @@ impl<'a> Search<'a> {
         slots.map(|(slot, record)| (self.program.names[slot].name.as_str(), record)).collect()
     }
 
-    /// Returns `true` for a slot of ids, whose type follows from the number of rows.
+    /// Returns `true` if the slot contains the row indices of an embedding. The number of rows determines their type.
     fn is_id(&self, slot: usize) -> bool {
         self.program
             .steps
@@ -254,7 +255,7 @@ impl<'a> Search<'a> {
                 Operation::Rotate { table, .. } => table,
                 _ => continue,
             };
-            // Two bits more than a value, as an error of the scale affects every score.
+            // The scale has two bits more than a value, because its error affects every score.
             types.constants.insert(constants.name.clone(), type_of(range_of(constants), bits.activations + 2));
         }
         for (key, range) in &self.tables {
@@ -268,7 +269,8 @@ impl<'a> Search<'a> {
         self.with_biases(types)
     }
 
-    /// Sets the types of biases: the step of the sum, and integer bits for both operands.
+    /// Sets the types of biases: the fractional bits of the sum, and one integer bit more than the range of the bias
+    /// needs.
     fn with_biases(&self, mut types: Types) -> Types {
         types.biases.clear();
         for step in &self.program.steps {
@@ -284,7 +286,7 @@ impl<'a> Search<'a> {
                     let rstd = frac_of(&Operand::whole(*rstd));
                     (bias, frac_of(x) + types.weights[&factors.name].frac + rstd)
                 }
-                // The finer step of the input and the output.
+                // The finer one of the steps of the input and of the output.
                 Operation::AddConstants { x, bias } => (bias, frac_of(x).max(frac_of(&Operand::whole(step.slot)))),
                 _ => continue,
             };
@@ -296,8 +298,8 @@ impl<'a> Search<'a> {
         types
     }
 
-    /// Runs a sample: returns the values of every slot, quantised by `types` if given, and the saturated elements of
-    /// each.
+    /// Runs a sample: returns the values of every slot, quantised by `types` if given, and the number of saturated
+    /// elements of each slot.
     fn run(&self, row: &[f64], types: Option<(&Types, &Numbers)>) -> (Vec<Vec<f64>>, Vec<usize>) {
         let program = self.program;
         let mut slots: Vec<Vec<f64>> = vec![Vec::new(); program.slots];
@@ -376,7 +378,7 @@ impl<'a> Search<'a> {
         let score =
             |errors: &[f64]| errors.iter().zip(&first).map(|(x, y)| if *y > 0.0 { x / y } else { *x }).sum::<f64>();
         let (mut best, mut least) = (baseline.clone(), score(&first));
-        // Types of intermediate values follow from the bits and the ranges.
+        // Types of intermediate values follow from the widths and the ranges.
         let records = self.record_slots();
         let buffers = baseline.buffers.keys().filter(|name| !records.contains_key(name.as_str()));
         let keys = [
@@ -404,7 +406,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// Returns the types with one binary point moved; `None` for a buffer of zeros.
+    /// Returns the types with one binary point moved by `by` bits; `None` for a buffer of zeros.
     fn moved(&self, types: &Types, key: &Key, by: i32) -> Option<Types> {
         let mut types = types.clone();
         let kif = match key {
@@ -497,7 +499,7 @@ impl<'a> Search<'a> {
         let given = nodes.and_then(Value::members).unwrap_or_default();
         for (key, value) in given {
             let ours = own.remove(key).unwrap_or_default();
-            // Records of an entry for an operator would be overridden, so only its constants are kept.
+            // Records of an entry for an operator would be overridden, so only the constants of such an entry are kept.
             let kept = value.members().unwrap_or_default().iter();
             let kept =
                 kept.filter(|(name, value)| matches!(name.as_str(), "rstd" | "mean") && value.members().is_none());

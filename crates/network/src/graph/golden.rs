@@ -1,6 +1,7 @@
-//! Reference evaluator of a network: section 2 of the contract, line by line, in exact rational numbers.
+//! Reference evaluator of a network: section 2 of the contract (`docs/network.md`), line by line, in exact rational
+//! numbers.
 //!
-//! Slow and plain. Everything else is checked against it; it uses no lowering.
+//! The evaluator is slow and plain, and uses no lowering. All other implementations are checked against it.
 
 use super::bind::{BoundNetwork, Constants, Operation, Step, TableFunction};
 use super::calibrate::computed;
@@ -16,14 +17,14 @@ use num_traits::ToPrimitive;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// A program with what evaluating it needs.
+/// Reference evaluator of a bound network, with its ports and a cache of table entries.
 pub struct Golden {
     program: BoundNetwork,
     inputs: Vec<InputElement>,
     input_groups: Vec<Group>,
     output_units: Vec<Unit>,
     output_groups: Vec<Group>,
-    /// Entries of tables that were decided, by function, type and argument.
+    /// Cache of decided table entries, by function, type and argument.
     tables: Mutex<Tables>,
 }
 
@@ -34,7 +35,7 @@ struct Tables {
 }
 
 impl Golden {
-    /// The golden evaluator of a program.
+    /// Returns the reference evaluator of a network.
     pub fn new(program: BoundNetwork) -> Golden {
         let elements = program.inputs.iter().flat_map(|input| {
             let element = InputElement {
@@ -57,12 +58,12 @@ impl Golden {
         }
     }
 
-    /// The program.
+    /// Returns the network.
     pub fn program(&self) -> &BoundNetwork {
         &self.program
     }
 
-    /// The value of every slot for the codes of the inputs.
+    /// Returns the value of every slot for the raw values of the inputs.
     fn slots(&self, codes: &[BigInt]) -> Vec<Vec<Rational>> {
         let mut slots: Vec<Vec<Rational>> = vec![Vec::new(); self.program.slots];
         let mut codes = codes.iter();
@@ -85,7 +86,7 @@ impl Golden {
         }
     }
 
-    /// The exact elements of one token.
+    /// Returns the exact elements of one token.
     fn token(&self, step: &Step, slots: &[Vec<Rational>], token: usize) -> Vec<Rational> {
         let count = step.per_token();
         let all = |element: &dyn Fn(usize) -> Rational| (0..count).map(element).collect::<Vec<Rational>>();
@@ -189,7 +190,8 @@ impl Golden {
         }
     }
 
-    /// An entry of a table. What cannot be decided is refused when the program is checked, and would be zero.
+    /// Returns an entry of a table. Returns zero for an entry that cannot be decided; the check of the network rejects
+    /// such entries beforehand.
     fn table(&self, function: &TableFunction, x: &Rational, quantiser: Quantiser) -> Rational {
         let mut tables = self.tables.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let key = (function.clone(), quantiser, x.clone());
@@ -202,18 +204,18 @@ impl Golden {
         value
     }
 
-    /// Slots between inputs and outputs, in the order of their writing.
+    /// Returns the slots between inputs and outputs, in the order in which steps fill them.
     fn inner(&self) -> impl Iterator<Item = usize> + '_ {
         self.program.steps.iter().map(|step| step.slot).filter(|slot| !self.program.outputs.contains(slot))
     }
 
-    /// The values of the outputs, and of the slots between.
+    /// Returns the values of the outputs, and the values of the slots between inputs and outputs.
     fn parted<V: Clone>(&self, slots: &[Vec<V>]) -> (Vec<V>, Vec<V>) {
         let all = |slot: usize| slots[slot].iter().cloned();
         (self.program.outputs.iter().copied().flat_map(all).collect(), self.inner().flat_map(all).collect())
     }
 
-    /// Every slot of the floating-point network for real inputs.
+    /// Returns the values of every slot of the floating-point network for real inputs.
     pub fn float_slots(&self, reals: &[f64]) -> Vec<Vec<f64>> {
         let mut slots: Vec<Vec<f64>> = vec![Vec::new(); self.program.slots];
         let mut reals = reals.iter().copied();
@@ -231,7 +233,7 @@ fn whole(number: usize) -> Rational {
     Rational::from(BigInt::from(number))
 }
 
-/// The results of all rows, one after another.
+/// Returns the results of all rows, one after another.
 fn by_row<V>(rows: &Rows, mut compute: impl FnMut(std::ops::Range<usize>) -> Vec<V>) -> Vec<V> {
     (0..rows.count()).flat_map(|row| compute(rows.row(row))).collect()
 }

@@ -1,19 +1,19 @@
-//! Places of elements in a buffer with a tokens axis, and rows of values that a softmax runs over.
+//! Positions of elements in a buffer with a tokens axis, and rows of values over which a softmax is computed.
 
 /// Position of the tokens axis in a buffer in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Size of the tokens axis; 1 without one.
     pub tokens: usize,
-    /// Elements of one token that lie side by side: the product of the axes after the tokens axis.
+    /// Number of consecutive elements of one token: the product of the axes after the tokens axis.
     pub inner: usize,
 }
 
 impl Layout {
-    /// A buffer without a tokens axis.
+    /// Layout of a buffer without a tokens axis.
     pub const FLAT: Layout = Layout { tokens: 1, inner: 1 };
 
-    /// Index of an element of a token; elements of a token count in row-major order of the other axes.
+    /// Returns the index of an element of a token; elements of a token count in row-major order of the other axes.
     pub fn index(&self, token: usize, element: usize) -> usize {
         (element / self.inner * self.tokens + token) * self.inner + element % self.inner
     }
@@ -22,40 +22,40 @@ impl Layout {
 /// A value that an operation reads token by token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// Its slot.
+    /// Slot of the value.
     pub slot: usize,
-    /// Its layout.
+    /// Layout of the value.
     pub layout: Layout,
 }
 
 impl Operand {
-    /// A value that is read as a whole.
+    /// Returns an operand that is read as a whole.
     pub fn whole(slot: usize) -> Operand {
         Operand { slot, layout: Layout::FLAT }
     }
 
-    /// The elements of one token.
+    /// Returns the elements of one token.
     pub fn token<V: Clone>(&self, slots: &[Vec<V>], token: usize) -> Vec<V> {
         let all = &slots[self.slot];
         let count = all.len() / self.layout.tokens;
         (0..count).map(|element| all[self.layout.index(token, element)].clone()).collect()
     }
 
-    /// One element of a token.
+    /// Returns one element of a token.
     pub fn element<'v, V>(&self, slots: &'v [Vec<V>], token: usize, element: usize) -> &'v V {
         &slots[self.slot][self.layout.index(token, element)]
     }
 }
 
-/// Consecutive rows of a value, each with its own length.
+/// Consecutive rows of a value, which may have different lengths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// Index of the first element of each row, and the number of elements.
+    /// Index of the first element of each row, followed by the number of all elements.
     starts: Vec<usize>,
 }
 
 impl Rows {
-    /// Rows of these lengths.
+    /// Returns rows of these lengths.
     pub fn from_lengths(lengths: impl IntoIterator<Item = usize>) -> Rows {
         let mut starts = vec![0];
         let mut end = 0;
@@ -66,17 +66,17 @@ impl Rows {
         Rows { starts }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of elements of all rows.
+    /// Returns the number of elements of all rows.
     pub fn elements(&self) -> usize {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Indices of a row's elements.
+    /// Returns the indices of a row's elements.
     pub fn row(&self, row: usize) -> std::ops::Range<usize> {
         self.starts[row]..self.starts[row + 1]
     }
@@ -85,37 +85,37 @@ impl Rows {
 /// Sizes of an attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heads {
-    /// Tokens.
+    /// Number of tokens.
     pub tokens: usize,
-    /// Query heads.
+    /// Number of query heads.
     pub heads: usize,
-    /// Key and value heads; each serves consecutive query heads.
+    /// Number of key and value heads; each belongs to a group of consecutive query heads.
     pub kv_heads: usize,
-    /// Elements of a query or a key.
+    /// Number of elements of a query or a key.
     pub head_dim: usize,
-    /// Elements of a value.
+    /// Number of elements of a value.
     pub value_dim: usize,
-    /// `true` if a token attends to itself and earlier tokens only.
+    /// `true` if a token attends only to itself and to earlier tokens.
     pub causal: bool,
 }
 
 impl Heads {
-    /// Index of the key and value head of a query head.
+    /// Returns the index of the key and value head of a query head.
     pub fn group(&self, head: usize) -> usize {
         head * self.kv_heads / self.heads
     }
 
-    /// Number of tokens that a token attends to; they are the first ones.
+    /// Returns the number of tokens to which a token attends; they are the first tokens.
     pub fn visible(&self, token: usize) -> usize {
         if self.causal { token + 1 } else { self.tokens }
     }
 
-    /// Rows of scores: `[head][token]`, each with the visible tokens.
+    /// Returns the rows of scores `[head][token]`; each row contains the visible tokens.
     pub fn rows(&self) -> Rows {
         Rows::from_lengths((0..self.heads).flat_map(|_| (0..self.tokens).map(|token| self.visible(token))))
     }
 
-    /// Number of scores.
+    /// Returns the number of scores.
     pub fn pairs(&self) -> u128 {
         let (heads, tokens) = (self.heads as u128, self.tokens as u128);
         if self.causal { heads * (tokens * (tokens + 1) / 2) } else { heads * tokens * tokens }

@@ -1,4 +1,4 @@
-//! Programs as ALIR: matrices as shifts and additions, the rest element by element.
+//! Lowering of networks to ALIR: matrices as shifts and additions, other operations element by element.
 
 use super::bind::{BoundNetwork, Constants, EmbeddingRows, Operation, Step, TableFunction};
 use super::layout::{Heads, Operand};
@@ -20,11 +20,11 @@ use std::collections::HashMap;
 /// Limits of lowering.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bits of a table's input.
+    /// Maximum width of a table's input in bits.
     pub max_table_bits: u32,
-    /// Entries of all tables.
+    /// Maximum number of entries of all tables together.
     pub max_table_entries: u64,
-    /// Operations.
+    /// Maximum number of operations.
     pub max_ops: u64,
     /// Options for the solver of each single matrix.
     pub cmvm: alir_cmvm::Options,
@@ -41,15 +41,15 @@ impl Default for Limits {
     }
 }
 
-/// Lowers a program.
+/// Lowers a network to a program.
 ///
 /// # Errors
-/// Tables that are too large or cannot be decided; limits; a latency that not every matrix meets.
+/// If a table is too large or cannot be decided, if a limit is exceeded, or if a matrix cannot meet the latency.
 pub fn lower(program: &BoundNetwork, limits: &Limits) -> Result<Model, Diagnostic> {
     with_layers(program, limits).map(|(model, _)| model)
 }
 
-/// [`lower`], and which node each operation was made for.
+/// Like [`lower`]; also returns the source node of each operation.
 ///
 /// # Errors
 /// As [`lower`].
@@ -100,8 +100,8 @@ fn too_large(what: String) -> Diagnostic {
     Diagnostic::error("E2009", Place::Path("nodes".into()), format!("the program goes beyond a limit: {what}"))
 }
 
-/// Returns the declared range of each output element: every raw value of its type, or where it is exact the range
-/// that follows from the types before it. The lowering often derives a narrower one, but ports should be predictable.
+/// Returns the declared range of each output element: every raw value of its type; for an exact output, the range that
+/// follows from the types before it. The lowering often derives a narrower range, but ports should be predictable.
 fn ports(program: &BoundNetwork) -> Result<Vec<Interval>, String> {
     let made = |slot: usize| program.steps.iter().rev().find(|step| step.slot == slot);
     let typed = |slot: usize| made(slot).and_then(|step| Some((step.quantiser?, step.elements)));
@@ -116,15 +116,15 @@ fn refused(step: &Step, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E2009", Place::Path(step.place.clone()), message)
 }
 
-/// Entries of a table by what they are of: function, type, first code, last code, fractional bits of the codes.
+/// Key of a table: function, type, first raw value, last raw value, and fractional bits of the arguments.
 type TableKey = (TableFunction, Quantiser, BigInt, BigInt, i32);
 
 struct Lowering {
     wires: Wires,
     slots: Vec<Vec<Wire>>,
-    /// The type of each slot's value, if it has one.
+    /// Type of each slot's value; `None` for exact values.
     types: Vec<Option<Quantiser>>,
-    /// The name of each slot's buffer or record.
+    /// Name of each slot's buffer or record.
     names: Vec<String>,
     functions: Functions,
     entries: HashMap<TableKey, Vec<i64>>,
@@ -138,7 +138,7 @@ impl Lowering {
         step.by_token(|token| self.token(step, token))
     }
 
-    /// The quantised elements of one token.
+    /// Returns the quantised elements of one token.
     fn token(&mut self, step: &Step, token: usize) -> Result<Vec<Wire>, Diagnostic> {
         let count = step.per_token();
         let exact = match &step.operation {
@@ -169,7 +169,7 @@ impl Lowering {
                     && let Some(Quantiser { kif, .. }) = self.types[x.slot]
                     && kif.width() > self.limits.max_table_bits
                 {
-                    // The last part of its name: `0:softmax:0.sum`.
+                    // The last part of the slot's name, as in `0:softmax:0.sum`.
                     let name = self.names[x.slot].rsplit('.').next().unwrap_or_default().to_owned();
                     let (width, most) = (kif.width(), self.limits.max_table_bits);
                     let message = format!(
@@ -264,12 +264,12 @@ impl Lowering {
         if x.interval.min != x.interval.max {
             return value;
         }
-        // A constant has one code, whatever the type would allow.
+        // A constant has one raw value, even if its type has more.
         let code = quantiser.code(&Rational::from_code(&x.min(), x.frac().into()));
         self.wires.constant(&code, quantiser.kif.frac)
     }
 
-    /// `x - max x` of a row; the row of one number is zero.
+    /// Returns `x - max x` for each element of a row; for a row of one element, zero.
     fn differences(&mut self, row: &[Wire]) -> Vec<Wire> {
         if row.len() == 1 {
             return vec![self.wires.constant(&BigInt::ZERO, row[0].frac())];
@@ -290,7 +290,7 @@ impl Lowering {
             for i in 0..heads.tokens {
                 for j in 0..heads.visible(i) {
                     let mut products = Vec::with_capacity(heads.head_dim);
-                    // A row of one number does not depend on it.
+                    // A row of one number does not depend on this number.
                     for d in (0..heads.head_dim).filter(|_| heads.visible(i) > 1) {
                         let query = q.element(&self.slots, i, head * heads.head_dim + d);
                         let key = k.element(&self.slots, j, heads.group(head) * heads.head_dim + d);
@@ -305,7 +305,7 @@ impl Lowering {
         scores
     }
 
-    /// Rotations of pairs, each a matrix of two rows that share their products.
+    /// Returns the rotated pairs; each rotation is a matrix of two rows that share their products.
     fn rotated(&mut self, x: &[Wire], head_dim: usize, table: &Constants, token: usize) -> Result<Vec<Wire>, String> {
         let half = head_dim / 2;
         let mut all = x.to_vec();
@@ -326,7 +326,7 @@ impl Lowering {
         Ok(all)
     }
 
-    /// A number and what it has to be divided by: the mean of the squares.
+    /// Returns the mean of the squares as a number and the divisor by which the caller still has to divide it.
     fn mean_square(&mut self, x: &[Wire], centred: bool) -> (Wire, BigInt) {
         let n = BigInt::from(x.len());
         let squares: Vec<Wire> = x.iter().map(|x| self.wires.scaled_product(x, x)).collect();
@@ -334,7 +334,7 @@ impl Lowering {
         if !centred {
             return (squares, n);
         }
-        // n^2 times the variance is n times the sum of squares, less the square of the sum: never negative.
+        // n^2 times the variance is n times the sum of squares minus the square of the sum, which is never negative.
         let sum = self.wires.sum(x);
         let square = self.wires.scaled_product(&sum, &sum);
         let scaled = self.wires.weighted_sum(&[(squares, n.clone())], 0, &(BigInt::ZERO, 0));
@@ -372,14 +372,14 @@ impl Lowering {
             };
             all.push(match &step.quantiser {
                 Some(quantiser) => self.wires.quotient(&value, &n, quantiser),
-                // Only powers of two are exact.
+                // Only quotients by powers of two are exact.
                 None => self.wires.shifted(&value, -(n.trailing_zeros().unwrap_or(0) as i32)),
             });
         }
         all
     }
 
-    /// One element of a row that is found by its id.
+    /// Returns one element of the row that an id selects.
     fn embedded(
         &mut self,
         step: &Step,
@@ -418,7 +418,7 @@ impl Lowering {
         self.wires.product(x, &matrix.codes, matrix.frac as i32, &constants, &mut self.solver)
     }
 
-    /// `(x - mean) * g + beta` as `g x + c`.
+    /// Returns `(x - mean) * g + beta`, computed as `g x + c`.
     fn norm(
         &mut self,
         step: &Step,
@@ -436,7 +436,7 @@ impl Lowering {
         self.wires.weighted_sum(&terms, factors.frac as i32, &constant)
     }
 
-    /// Refuses inputs of tables that are too wide.
+    /// Returns an error if the input of a table is too wide.
     fn check_address(&self, step: &Step, name: &str, width: u32) -> Result<(), Diagnostic> {
         let most = self.limits.max_table_bits;
         if width <= most {
@@ -481,8 +481,9 @@ impl Lowering {
     }
 }
 
-/// A binary constant that added to multiples of `2^-own` rounds to `2^-to` as the given one does: itself if it is
-/// binary, else the middle of the two finer binary numbers around it. No step and no tie lies between those.
+/// Returns a dyadic constant that rounds to `2^-to` like the given constant when added to multiples of `2^-own`: a
+/// dyadic constant is returned unchanged; otherwise the middle of the two finer dyadic neighbours. No step and no tie
+/// is between these neighbours.
 fn binary(constant: &Rational, own: i64, to: Option<i64>) -> (BigInt, i32) {
     if let Some(frac) = constant.frac() {
         return (constant.code(frac).expect("its own step"), frac as i32);

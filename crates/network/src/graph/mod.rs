@@ -1,15 +1,16 @@
 //! IR v2 graphs: JSON files of buffers and nodes (section 2 of `docs/network.md`).
 //!
-//! - [`read`]: the file to a checked [`Graph`]: dimensions, sizes, aliases, conditions, what each node is.
-//! - [`select`]: which nodes run ([`Selection`]).
+//! - [`read`]: parser from the file to a checked [`Graph`]: dimensions, sizes, aliases, conditions, kinds of nodes.
+//! - [`select`]: selection of the nodes that run ([`Selection`]).
 //! - [`quant`]: the quantisation file ([`quant::QuantFile`]).
-//! - [`outline`]: what comes in, what goes out, how large it would be.
-//! - [`bind`]: graph, selection, quantisation and weights to a [`BoundNetwork`] in single-assignment form; sizes first.
-//! - [`calibrate`]: types from samples.
-//! - [`golden`]: what a [`BoundNetwork`] means, line by line in exact rational numbers.
-//! - [`layout`]: places of elements in buffers with a tokens axis.
-//! - [`lower`]: the program as ALIR.
-//! - [`transcribe`]: the program as ALIR once more, plainly and by other means, for proofs.
+//! - [`outline`]: inputs, outputs and expected size of the hardware.
+//! - [`bind`]: combines graph, selection, quantisation and weights to a [`BoundNetwork`] in single-assignment form;
+//!   sizes are checked first.
+//! - [`calibrate`]: derives types from samples.
+//! - [`golden`]: reference semantics of a [`BoundNetwork`], line by line in exact rational numbers.
+//! - [`layout`]: positions of elements in buffers with a tokens axis.
+//! - [`lower`]: lowering of the network to ALIR.
+//! - [`transcribe`]: independent, plain translation of the network to ALIR, as the specification in proofs.
 
 pub mod bind;
 pub mod calibrate;
@@ -26,16 +27,16 @@ pub use bind::BoundNetwork;
 pub use read::{Arg, Buffer, Dimension, Graph, Kind, Node, Norm, Role, Window};
 pub use select::Selection;
 
-/// Nodes or buffers of a graph at most.
+/// Maximum number of nodes, and of buffers, of a graph.
 pub const MAX_RECORDS: usize = 65_536;
 
-/// Axes of a buffer at most.
+/// Maximum number of axes of a buffer.
 pub const MAX_AXES: usize = 32;
 
-/// Elements of a port at most.
+/// Maximum number of elements of a port.
 pub const MAX_PORT: u64 = 1 << 20;
 
-/// Weights of one tensor at most.
+/// Maximum number of weights of one tensor.
 pub const MAX_WEIGHTS: u64 = 1 << 24;
 
 use crate::json::{self, Value};
@@ -46,7 +47,7 @@ use outline::Outline;
 use quant::QuantFile;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a graph, a quantisation file or a weight map at most.
+/// Maximum size of a graph, a quantisation file or a weight map in bytes.
 const MAX_BYTES: u64 = 1 << 28;
 
 /// Options for reading a graph, in addition to the file.
@@ -58,11 +59,11 @@ pub struct Options {
     pub quant: Option<PathBuf>,
     /// Names of tensors.
     pub weight_map: Option<PathBuf>,
-    /// Which nodes run.
+    /// Selection of the nodes that run; `None` for all nodes.
     pub nodes: Option<String>,
-    /// Which buffers are outputs.
+    /// Names of the buffers that are outputs.
     pub output_buffers: Vec<String>,
-    /// Expected adders at most.
+    /// Maximum number of expected adders.
     pub max_adders: u64,
     /// Number of tokens.
     pub tokens: u64,
@@ -70,17 +71,17 @@ pub struct Options {
     pub position_offset: u64,
 }
 
-/// Tokens at most.
+/// Maximum number of tokens.
 pub const MAX_TOKENS: u64 = 4096;
 
-/// Position of the first token at most.
+/// Maximum position of the first token.
 pub const MAX_OFFSET: u64 = 1 << 24;
 
 impl Options {
-    /// Returns the selected nodes; all without `nodes`.
+    /// Returns the selected nodes; all nodes without the option `nodes`.
     ///
     /// # Errors
-    /// Returns an error if its syntax is invalid.
+    /// Returns an error if the syntax of the option is invalid.
     fn selection(&self) -> Result<Selection, Diagnostic> {
         self.nodes.as_deref().map_or_else(|| Ok(Selection::default()), Selection::parse)
     }
@@ -101,13 +102,13 @@ impl Default for Options {
     }
 }
 
-/// A graph with its quantisation and the part of it that is selected: everything but weights.
+/// A graph with its quantisation and its selected part: everything except weights.
 pub struct Structure {
     /// The graph.
     pub graph: Graph,
-    /// Its quantisation.
+    /// Quantisation of the graph.
     pub quant: QuantFile,
-    /// The selected part.
+    /// Selected part of the graph.
     pub outline: Outline,
 }
 
@@ -115,31 +116,31 @@ impl Structure {
     /// Checks a graph's bytes with its options; `file` is the graph's name. The size is not checked.
     ///
     /// # Errors
-    /// What is wrong with the graph, the quantisation file, the selection.
+    /// If the graph, the quantisation file or the selection is invalid.
     pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
         let (graph, quant) = Structure::read_graph(bytes, file, options)?;
         Structure::new(graph, quant, options)
     }
 
-    /// Checks a graph without a quantisation file: everything but types.
+    /// Checks a graph without a quantisation file: everything except types.
     ///
     /// # Errors
-    /// What is wrong with the graph or the selection.
+    /// If the graph or the selection is invalid.
     pub fn read_untyped(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
         let (graph, mut quant) = Structure::read_graph(bytes, file, options)?;
         quant.set_floating();
         let mut structure = Structure::new(graph, quant, options)?;
-        // The types of no meaning have no part in the size.
+        // The placeholder types must not affect the size.
         structure.quant = QuantFile::default();
         structure.outline.measure(&structure.graph, &structure.quant);
         Ok(structure)
     }
 
-    /// A graph with a type of no meaning for everything, and its weights: what is left of it is the floating-point
-    /// network. Of a quantisation file the settings of nodes are taken, which are returned too.
+    /// Returns the floating-point network of a graph: every value has a placeholder type, and the weights are bound. Of
+    /// the quantisation file only the settings of nodes are used; they are returned, too.
     ///
     /// # Errors
-    /// What is wrong with the files, as by [`Structure::read`] and [`Structure::bind`].
+    /// As [`Structure::read`] and [`Structure::bind`].
     pub fn floating(
         bytes: &[u8],
         file: &str,
@@ -148,7 +149,7 @@ impl Structure {
         let (graph, mut quant) = Structure::read_graph(bytes, file, options)?;
         let mut nodes = None;
         if let Some(path) = &options.quant {
-            // It was read, and is sound.
+            // The file was parsed before, so it is valid.
             nodes = json::parse(&read_file(path)?, quant::MAX_VALUES).ok().and_then(|all| all.get("nodes").cloned());
         }
         quant.set_floating();
@@ -157,10 +158,10 @@ impl Structure {
         Ok((structure, golden, nodes))
     }
 
-    /// The graph and its quantisation with the selected nodes only, whatever is supported.
+    /// Returns the graph with only the selected nodes, and its quantisation; unsupported nodes are included.
     ///
     /// # Errors
-    /// What is wrong with the graph, the quantisation file or the selection; no node is selected.
+    /// If the graph, the quantisation file or the selection is invalid, or if no node is selected.
     pub fn read_selected(bytes: &[u8], file: &str, options: &Options) -> Result<(Graph, QuantFile), Diagnostics> {
         let (mut graph, quant) = Structure::read_graph(bytes, file, options)?;
         let selection = options.selection()?;
@@ -177,14 +178,14 @@ impl Structure {
         Ok(Structure { graph, quant, outline })
     }
 
-    /// The graph and its quantisation alone, whatever is supported.
+    /// Returns the graph and its quantisation; unsupported nodes are included.
     ///
     /// # Errors
-    /// What is wrong with the graph or the quantisation file.
+    /// If the graph or the quantisation file is invalid.
     pub fn read_graph(bytes: &[u8], file: &str, options: &Options) -> Result<(Graph, QuantFile), Diagnostics> {
         let mut window = Window { tokens: options.tokens, offset: options.position_offset, has_positions: false };
-        // The weights matter to the structure by one condition only: without it they are opened after the size is
-        // checked.
+        // Only one condition of the structure depends on the weights. If no record has this condition, the weights are
+        // opened after the size is checked.
         if !options.weights.is_empty() && bytes.windows(CONDITION.len()).any(|word| word == CONDITION) {
             let graph = Graph::read_window(bytes, file, window.clone())?;
             let weights = super::weights::Weights::open(&options.weights)?;
@@ -198,17 +199,17 @@ impl Structure {
         Ok((graph, quant))
     }
 
-    /// Warnings about conditions that cannot be evaluated, and about axes in another order.
+    /// Returns warnings about conditions that cannot be evaluated, and about axes in another order.
     pub fn warnings(&self) -> Diagnostics {
         let mut all = self.graph.warnings();
         all.0.extend(self.outline.warnings.iter().cloned());
         all
     }
 
-    /// Reads the weights: the network as a whole. The size is checked before.
+    /// Reads the weights and returns the complete network. The size is checked before.
     ///
     /// # Errors
-    /// A size beyond the limit; what is wrong with the weights.
+    /// If the size exceeds the limit, or if the weights are invalid.
     pub fn bind(&self, options: &Options) -> Result<Golden, Diagnostics> {
         self.outline.check_size(&self.graph, options.max_adders)?;
         let map = weight_map(&self.graph, options)?;
@@ -228,10 +229,10 @@ fn weight_map(graph: &Graph, options: &Options) -> Result<WeightMap, Diagnostic>
     }
 }
 
-/// The bytes of a file of moderate size.
+/// Returns the content of a file of limited size.
 ///
 /// # Errors
-/// If it cannot be read or is too large.
+/// If the file cannot be read or is too large.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     let wrong = |code, message: String| Diagnostic::error(code, Place::Whole, message).in_file(path);
     let failed = |e: std::io::Error| wrong("E0001", format!("cannot read: {e}"));

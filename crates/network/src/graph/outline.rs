@@ -1,5 +1,5 @@
-//! The values that the selected nodes compute, the inputs and outputs, and the size of the hardware, all before any
-//! weight is read.
+//! Outline of the selected nodes, computed before any weight is read: the values that the nodes compute, the inputs and
+//! outputs, and the size of the hardware.
 
 use super::layout::Heads;
 use super::quant::{Form, Purpose, QuantFile, RootSetting, Setting};
@@ -12,20 +12,21 @@ use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::num::Kif;
 use std::collections::{HashMap, HashSet};
 
-/// A buffer's storage in one layer: layer (-1 for global ones) and index of the buffer, an end of aliases.
+/// Storage of a buffer in one layer: the layer (-1 for global buffers), and the index of the buffer at the end of the
+/// chain of aliases.
 pub type Instance = (i64, usize);
 
-/// Adders of hardware that are expected, in thirds: sums of them are exact.
+/// Expected size of the hardware in adders. Adders are counted in thirds, so that sums are exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size {
-    /// Weights of matrices.
+    /// Number of weights of matrices.
     pub weights: u128,
-    /// Thirds of adders.
+    /// Number of thirds of adders.
     pub thirds: u128,
 }
 
 impl Size {
-    /// Expected adders to the nearest whole number; thirds have no ties.
+    /// Returns the expected number of adders, rounded to the nearest integer; thirds have no ties.
     pub fn adders(&self) -> u128 {
         (self.thirds + 1) / 3
     }
@@ -34,11 +35,11 @@ impl Size {
 /// A value of the program: the result of one write of an instance, or an input.
 #[derive(Clone, Debug)]
 pub struct Slot {
-    /// The instance.
+    /// Instance that the value belongs to.
     pub instance: Instance,
-    /// Elements.
+    /// Number of elements.
     pub elements: u64,
-    /// Its settings.
+    /// Settings of the instance.
     pub setting: Setting,
 }
 
@@ -47,9 +48,9 @@ pub struct Slot {
 pub struct Call {
     /// Index of the node.
     pub node: usize,
-    /// Slots that it reads.
+    /// Slots that the node reads.
     pub reads: Vec<usize>,
-    /// Slots that it writes.
+    /// Slots that the node writes.
     pub writes: Vec<usize>,
 }
 
@@ -62,13 +63,13 @@ pub struct Outline {
     pub inputs: Vec<usize>,
     /// Slots of the outputs, in order.
     pub outputs: Vec<usize>,
-    /// Nodes in order.
+    /// Nodes that run, in order.
     pub calls: Vec<Call>,
     /// Size of all matrices.
     pub size: Size,
     /// The node with the most expected adders, and its size.
     pub largest: Option<(usize, Size)>,
-    /// Warnings about axes in another order; one for each pair of buffers.
+    /// Warnings about axes in another order, one for each pair of buffers.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -78,7 +79,7 @@ pub fn title(graph: &Graph, (layer, buffer): Instance) -> String {
     if buffer.layered { format!("{layer}:{}", buffer.name) } else { buffer.name.clone() }
 }
 
-/// Returns the instance of a buffer for a node of a layer.
+/// Returns the instance of a buffer for a node in a layer.
 pub fn instance(graph: &Graph, layer: i64, buffer: usize) -> Instance {
     let root = graph.buffers[buffer].root;
     (if graph.buffers[root].layered { layer } else { -1 }, root)
@@ -98,47 +99,47 @@ fn products(kind: &Kind) -> &[Product] {
     }
 }
 
-/// Bits of a value whose type is not known before weights are read.
+/// Assumed width in bits of a value whose type is unknown before weights are read.
 const UNKNOWN_WIDTH: u32 = 8;
 
 fn width(setting: &Setting) -> u32 {
     if let Form::Type(kif) = setting.form { kif.width() } else { UNKNOWN_WIDTH }
 }
 
-/// Multipliers of two values.
+/// Multipliers of two variable values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Multipliers {
-    /// Name of the products, for people.
+    /// Name of the products for messages.
     pub name: &'static str,
-    /// Number of operations.
+    /// Number of multiplications.
     pub count: u128,
-    /// Bits of the first operand.
+    /// Width of the first operand in bits.
     pub a: u32,
-    /// Bits of the second operand.
+    /// Width of the second operand in bits.
     pub b: u32,
 }
 
 /// Look-up tables of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tables {
-    /// Name of the table, for people.
+    /// Name of the table for messages.
     pub name: &'static str,
     /// Number of tables.
     pub count: u128,
-    /// Bits of the input.
+    /// Width of the input in bits.
     pub address: u32,
-    /// Bits of an entry.
+    /// Width of an entry in bits.
     pub entry: u32,
 }
 
-/// The parts of a node that cost most, known before any weight is read.
+/// Most expensive parts of a node, determined before any weight is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// Multipliers of two values.
+    /// Multipliers of two variable values.
     pub multipliers: Vec<Multipliers>,
     /// Look-up tables.
     pub tables: Vec<Tables>,
-    /// Constant factors of rotations, and the bits of each.
+    /// Number of constant factors of rotations, and the width of each in bits; `None` without rotations.
     pub rotations: Option<(u128, u32)>,
 }
 
@@ -149,7 +150,8 @@ pub fn times(graph: &Graph, node: &Node) -> u64 {
     if has_axis { graph.window.tokens } else { 1 }
 }
 
-/// Heads of an attention; a buffer's shape in addition to tokens is heads, then elements of a head.
+/// Returns the heads of an attention; `None` for other nodes, or if the shape of a buffer without tokens is not
+/// `[heads][elements of a head]`.
 pub fn heads(graph: &Graph, node: &Node) -> Option<Heads> {
     let Kind::Attention { q, k, v, y, causal } = &node.kind else { return None };
     let shape = |arg: &Arg| match graph.buffers[arg.buffer].shape()[..] {
@@ -164,7 +166,7 @@ pub fn heads(graph: &Graph, node: &Node) -> Option<Heads> {
     (fits && !is_empty).then_some(Heads { tokens, heads, kv_heads, head_dim, value_dim, causal: *causal })
 }
 
-/// Returns the multipliers and tables of a node; none for operators without products of two values.
+/// Returns the multipliers and tables of a node; empty for operators without products of two values.
 pub fn parts(graph: &Graph, node: &Node, quant: &QuantFile) -> Parts {
     let bits = |arg: &Arg| {
         let (layer, root) = instance(graph, node.layer, arg.buffer);
@@ -225,7 +227,7 @@ pub fn parts(graph: &Graph, node: &Node, quant: &QuantFile) -> Parts {
     parts
 }
 
-/// Returns the number of bits of the id of one of these rows.
+/// Returns the width in bits of the id of one of `rows` rows.
 pub fn id_bits(rows: u64) -> u32 {
     (u64::BITS - rows.saturating_sub(1).leading_zeros()).max(1)
 }
@@ -237,7 +239,8 @@ pub fn last_axis(graph: &Graph, buffer: usize) -> u64 {
     if is_tokens { graph.window.tokens } else { buffer.axes.last().map_or(1, super::read::Axis::size) }
 }
 
-/// The size of a node, whether it runs or not: its matrices for every token, its rotations, its products of two values.
+/// Returns the size of a node, even if it does not run: its matrices for every token, its rotations, and its products
+/// of two values.
 pub fn size_of(graph: &Graph, node: &Node, quant: &QuantFile) -> Size {
     let mut size = Size::default();
     let times = u128::from(times(graph, node));
@@ -259,10 +262,10 @@ pub fn size_of(graph: &Graph, node: &Node, quant: &QuantFile) -> Size {
 }
 
 impl Outline {
-    /// Follows the selected nodes. `wanted` are the buffers of `--output-buffer`.
+    /// Builds the outline of the selected nodes. `wanted` are the buffers of `--output-buffer`.
     ///
     /// # Errors
-    /// Unsupported properties of the selected nodes, sizes that do not match, names that no node writes.
+    /// If selected nodes have unsupported properties, if sizes do not match, or if no node writes a requested name.
     pub fn new(
         graph: &Graph,
         selection: &Selection,
@@ -313,10 +316,10 @@ impl Outline {
         }
     }
 
-    /// Refuses a design that would need more than `max_adders` adders.
+    /// Returns an error if the design would need more than `max_adders` adders.
     ///
     /// # Errors
-    /// The figures and the largest node.
+    /// Returns an error with the sizes and the largest node.
     pub fn check_size(&self, graph: &Graph, max_adders: u64) -> Result<(), Diagnostic> {
         let refused = |node: usize, message: String| {
             Err(Diagnostic::error("E2007", Place::Path(graph.nodes[node].place()), message)
@@ -339,7 +342,8 @@ impl Outline {
             let node = &graph.nodes[call.node];
             for weight in weights(&node.kind) {
                 if matches!(&node.kind, Kind::Embedding { positions: Some(p), .. } if *p == weight) {
-                    // A table of positions may be long: only the rows of the window are used, and only if it exists.
+                    // A table of positions may be long, but only the rows of the window are used, and only if the table
+                    // exists.
                     continue;
                 }
                 let (name, n) = (&graph.buffers[weight.buffer].name, graph.buffers[weight.buffer].elements());
@@ -355,7 +359,7 @@ impl Outline {
     }
 }
 
-/// Returns `true` if two buffers have the same axes of more than one element in another order.
+/// Returns `true` if two buffers have the same axes in different orders; axes of one element are ignored.
 fn is_reordered(a: &Buffer, b: &Buffer, tokens: u64) -> bool {
     let [mut first, mut second] = [a, b].map(|buffer| buffer.long_axes(tokens));
     let differ = first != second;
@@ -374,13 +378,13 @@ struct Maker<'a> {
     graph: &'a Graph,
     quant: &'a QuantFile,
     outline: Outline,
-    /// The last value of each instance.
+    /// Slot of the last value of each instance.
     current: HashMap<Instance, usize>,
     /// Instances in the order of their first writing.
     written: Vec<Instance>,
-    /// State of each instance that was written: slot of the last write, and `true` if it was read since.
+    /// State of each written instance: slot of the last write, and `true` if a later node read it.
     state: HashMap<Instance, (usize, bool)>,
-    /// For each slot the buffer whose shape it was written with.
+    /// For each slot, the buffer with whose shape the slot was written.
     shapes: Vec<usize>,
     /// Pairs of buffers with a warning about the order of their axes.
     reordered: HashSet<(usize, usize)>,
@@ -471,7 +475,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// Turns the ids of an embedding into an input of the hardware.
+    /// Converts the ids of an embedding to an input of the hardware.
     fn read_ids(&mut self, node: &Node, ids: Arg, weight: Arg) -> Result<(), Diagnostic> {
         let instance = instance(self.graph, node.layer, ids.buffer);
         let root = &self.graph.buffers[instance.1];
@@ -502,7 +506,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Elements for all tokens.
+    /// Returns the number of elements of an argument for all tokens.
     fn total(&self, arg: Arg) -> Result<u64, Diagnostic> {
         let buffer = &self.graph.buffers[arg.buffer];
         let root = &self.graph.buffers[buffer.root];
@@ -543,7 +547,7 @@ impl<'a> Maker<'a> {
                 for Product { x, w, b, y } in all {
                     let shape = self.graph.buffers[w.buffer].shape();
                     let (rows, columns) = (self.elements(*y), self.elements(*x));
-                    // Leading axes make the outputs, the others the inputs.
+                    // The leading axes of the matrix are outputs, the other axes are inputs.
                     let fits = (0..=shape.len()).any(|k| {
                         shape[..k].iter().product::<u64>() == rows && shape[k..].iter().product::<u64>() == columns
                     });
@@ -689,7 +693,7 @@ impl<'a> Maker<'a> {
         self.outline.slots.len() - 1
     }
 
-    /// Warns if the buffer that reads a value has other axes than the one that it was written to.
+    /// Warns if the buffer that reads a value has other axes than the buffer with which the value was written.
     fn check_link(&mut self, node: &Node, arg: Arg, slot: usize) {
         let tokens = self.graph.window.tokens;
         let [written, read] = [self.shapes[slot], arg.buffer].map(|buffer| &self.graph.buffers[buffer]);
@@ -702,7 +706,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Warns if axes of a node's arguments are in another order than its operator pairs or expects them.
+    /// Warns if the axes of a node's arguments have another order than the operator expects.
     fn check_order(&mut self, node: &Node, reads: &[Arg], writes: &[Arg]) {
         let paired: &[(Arg, Arg)] = match &node.kind {
             Kind::Relu { x, y } | Kind::Table { x, y, .. } | Kind::Softmax { x, y } => &[(*x, *y)],
@@ -710,7 +714,7 @@ impl<'a> Maker<'a> {
             Kind::Norm { x, gamma, beta, y, .. } => &[(*x, *gamma), (*x, beta.unwrap_or(*gamma)), (*x, *y)],
             _ => &[],
         };
-        // Operators act on each token alike, so that the place of its axis does not matter.
+        // Operators compute each token in the same way, so the position of the tokens axis does not matter.
         for &(first, other) in paired {
             let [a, b] = [first, other].map(|arg| &self.graph.buffers[arg.buffer]);
             if is_reordered(a, b, 1) {
@@ -732,7 +736,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Adds a warning about the order of a buffer's axes, unless the pair of buffers has one.
+    /// Adds a warning about the order of a buffer's axes, unless the pair of buffers already has a warning.
     fn warn_order(&mut self, node: &Node, arg: Arg, other: usize, tokens: u64, reason: &str) {
         if self.outline.warnings.len() >= alir_core::diag::COUNTED || !self.reordered.insert((other, arg.buffer)) {
             return;
@@ -756,7 +760,7 @@ impl<'a> Maker<'a> {
             *read = true;
         }
         if let Some(&slot) = self.current.get(&source) {
-            // An alias may have another shape, but not another size: that was checked when it was read.
+            // An alias may have another shape, but not another size; the parser has checked the size.
             self.check_link(node, arg, slot);
             return Ok(slot);
         }
@@ -776,7 +780,7 @@ impl<'a> Maker<'a> {
         Ok(slot)
     }
 
-    /// Returns the instance that a node reads: a layer's `input` may be the `output` of the layer before.
+    /// Returns the instance that a node reads: the `input` of a layer may be the `output` of the previous layer.
     fn source(&self, instance: Instance, elements: u64) -> Result<Instance, Diagnostic> {
         let (layer, root) = instance;
         let buffer = &self.graph.buffers[root];
@@ -784,7 +788,7 @@ impl<'a> Maker<'a> {
             return Ok(instance);
         }
         let before = if layer < 0 {
-            // A node that belongs to no layer reads what the last layer wrote.
+            // A node without a layer reads the value that the last layer wrote.
             self.state.keys().copied().filter(|written| written.1 == root).max()
         } else if buffer.name != "input" {
             None
@@ -826,7 +830,7 @@ impl<'a> Maker<'a> {
 
     fn outputs(&mut self, wanted: &[String]) -> Result<(), Diagnostic> {
         if wanted.is_empty() {
-            // Slots count up, so that the order of slots is that of last writing.
+            // Slot numbers increase, so that the order of slots is the order of the last writes.
             let left = self.written.iter().filter(|instance| self.graph.buffers[instance.1].role != Role::Scratch);
             let mut outputs: Vec<usize> =
                 left.map(|i| self.state[i]).filter(|(_, read)| !read).map(|(s, _)| s).collect();

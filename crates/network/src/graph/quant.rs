@@ -1,4 +1,4 @@
-//! The quantisation file (section 3 of the contract): types, rounding and constants by buffer and node.
+//! Quantisation file (section 3 of the contract): types, rounding and constants by buffer and node.
 
 use super::read::{Graph, Kind, Node, Role};
 use crate::exact::Rational;
@@ -8,7 +8,7 @@ use alir_core::diag::{Diagnostic, Place};
 use alir_core::num::Kif;
 use std::collections::BTreeMap;
 
-/// Values of a file at most.
+/// Maximum number of JSON values of a file.
 pub(super) const MAX_VALUES: usize = 1 << 22;
 
 /// Purpose of an entry, which determines the defaults of its missing keys.
@@ -24,37 +24,37 @@ pub enum Purpose {
     Table,
 }
 
-/// A type, or the value as it is.
+/// Type of a value: open, exact, or given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Nothing is said.
+    /// No type is given.
     Open,
-    /// As many bits as the range needs.
+    /// As many bits as the range of the exact value needs.
     Exact,
-    /// This type.
+    /// The given type.
     Type(Kif),
 }
 
-/// Settings of one buffer or table, complete.
+/// Complete settings of one buffer or table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// Type.
+    /// Type of the value.
     pub form: Form,
-    /// Rounding.
+    /// Rounding mode.
     pub round: Round,
-    /// Overflow.
+    /// Overflow mode.
     pub overflow: Overflow,
     /// Factor of a weight before it is quantised.
     pub scale: Rational,
 }
 
 impl Setting {
-    /// Returns `true` if a type is given, or that the value is exact.
+    /// Returns `true` if a type is given, or if the value is exact.
     pub fn is_given(&self) -> bool {
         self.form != Form::Open
     }
 
-    /// The quantiser, if there is a type.
+    /// Returns the quantiser; `None` without a type.
     pub fn quantiser(&self) -> Option<Quantiser> {
         match self.form {
             Form::Type(kif) => Some(Quantiser { kif, round: self.round, overflow: self.overflow }),
@@ -63,7 +63,7 @@ impl Setting {
     }
 }
 
-/// Settings with gaps.
+/// Settings that may be incomplete.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Entry {
     form: Option<Form>,
@@ -73,7 +73,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// These settings, and where they have gaps those of another.
+    /// Returns these settings; the settings of `other` replace missing ones.
     fn or(&self, other: &Entry) -> Entry {
         Entry {
             form: self.form.or(other.form),
@@ -84,17 +84,17 @@ impl Entry {
     }
 }
 
-/// Records of intermediate values by name, with gaps.
+/// Records of intermediate values by name, which may be incomplete.
 type Records = BTreeMap<&'static str, Entry>;
 
-/// The reciprocal of a norm's root: a constant, or records for one that depends on the data.
+/// Reciprocal of a norm's root: a constant, or records of a reciprocal that depends on the data.
 #[derive(Clone, Debug, PartialEq)]
 enum RootEntry {
     Constant(Rational),
     Measured(Records),
 }
 
-/// Settings of nodes, with gaps.
+/// Settings of nodes, which may be incomplete.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct NodeEntry {
     rstd: Option<RootEntry>,
@@ -103,30 +103,30 @@ struct NodeEntry {
 }
 
 impl NodeEntry {
-    /// Names of the given keys.
+    /// Returns the names of the given keys.
     fn keys(&self) -> impl Iterator<Item = &'static str> + '_ {
         let rstd = self.rstd.as_ref().map(|_| "rstd");
         rstd.into_iter().chain(self.mean.as_ref().map(|_| "mean")).chain(self.records.keys().copied())
     }
 }
 
-/// The reciprocal of a norm's root.
+/// Reciprocal of a norm's root.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RootSetting {
-    /// Nothing is given.
+    /// No setting is given.
     Missing,
     /// A constant, and its constant mean.
     Constant {
         /// Reciprocal of the root.
         rstd: Rational,
-        /// Mean; zero if not given.
+        /// Mean; zero if the file has no mean.
         mean: Rational,
     },
     /// A table of the mean square of the data.
     Measured,
 }
 
-/// The names of intermediate values that an operator has.
+/// Returns the names of the intermediate values of an operator.
 pub fn record_names(kind: &Kind) -> &'static [&'static str] {
     match kind {
         Kind::Attention { .. } => &["scale", "score", "difference", "exp", "sum", "inverse", "probability"],
@@ -137,11 +137,11 @@ pub fn record_names(kind: &Kind) -> &'static [&'static str] {
     }
 }
 
-/// All names of records and constants of nodes.
+/// Names of all records and constants of nodes.
 const NODE_KEYS: [&str; 10] =
     ["rstd", "mean", "table", "scale", "score", "difference", "exp", "sum", "inverse", "probability"];
 
-/// Bits of an entry of a table at most.
+/// Maximum width of a table's entry in bits.
 pub(crate) const MAX_ENTRY_BITS: u32 = 32;
 
 /// Returns `true` if the record has the type of a table's entries.
@@ -149,7 +149,7 @@ pub(crate) fn is_table(name: &str) -> bool {
     matches!(name, "exp" | "inverse" | "table")
 }
 
-/// A checked quantisation file. The default is that of no file.
+/// A checked quantisation file. The default has no entries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QuantFile {
     weight: Entry,
@@ -158,7 +158,7 @@ pub struct QuantFile {
     table: Entry,
     buffers: BTreeMap<String, Entry>,
     nodes: BTreeMap<String, NodeEntry>,
-    /// `true` if only the floating-point network matters: missing types are wide ones.
+    /// `true` if only the floating-point network is used: wide types replace missing types.
     floating: bool,
 }
 
@@ -170,19 +170,19 @@ fn wrong(place: impl Into<String>, message: impl Into<String>) -> Diagnostic {
 }
 
 impl QuantFile {
-    /// Reads a file for a graph.
+    /// Parses a file for a graph.
     ///
     /// # Errors
-    /// The first problem, with its place.
+    /// Returns the first problem, with its place.
     pub fn read(bytes: &[u8], graph: &Graph) -> Result<QuantFile, Diagnostic> {
         QuantFile::read_any(bytes, Some(graph))
     }
 
-    /// Reads a file for a network that has the types of its values itself: records of nodes count, `buffers` is
-    /// refused.
+    /// Parses a file for a network that defines the types of its values itself: only records of nodes are used, and
+    /// `buffers` is refused.
     ///
     /// # Errors
-    /// The first problem, with its place.
+    /// Returns the first problem, with its place.
     pub fn read_records(bytes: &[u8]) -> Result<QuantFile, Diagnostic> {
         QuantFile::read_any(bytes, None)
     }
@@ -303,17 +303,18 @@ impl QuantFile {
         self.buffers.contains_key(&format!("{layer}:{name}"))
     }
 
-    /// The settings of a buffer's instance; `name` is that of the end of its chain of aliases.
+    /// Returns the settings of a buffer's instance; `name` is the name of the buffer at the end of the chain of
+    /// aliases.
     pub fn buffer(&self, layer: i64, name: &str, purpose: Purpose) -> Setting {
         let instance = if layer >= 0 { self.buffers.get(&format!("{layer}:{name}")) } else { None };
         let entry = instance.or_else(|| self.buffers.get(name)).cloned().unwrap_or_default();
         self.complete(&entry, purpose)
     }
 
-    /// Turns the file into the settings of the floating-point network: types that are missing are wide ones.
+    /// Converts the file to the settings of the floating-point network: wide types replace missing types.
     pub fn set_floating(&mut self) {
         self.floating = true;
-        // With wide types no choice of the user's file is refused or missing.
+        // With wide types, the types of the user's file cannot be refused or missing.
         self.buffers.clear();
         for node in self.nodes.values_mut() {
             node.records.clear();
@@ -331,15 +332,15 @@ impl QuantFile {
             .for_each(|default| *default = wide.clone());
     }
 
-    /// Returns `true` if the file has an entry for a buffer or an instance of it.
+    /// Returns `true` if the file has an entry for a buffer or for an instance of the buffer.
     pub fn has_entry(&self, layer: i64, name: &str) -> bool {
         self.buffers.contains_key(name) || self.has_instance(layer, name)
     }
 
-    /// Checks that a node has every key that its entries give.
+    /// Checks that the operator of a node has every key that the node's entries give.
     ///
     /// # Errors
-    /// The first key that the operator does not have.
+    /// Returns the first key that the operator does not have.
     pub fn check_node(&self, node: &Node) -> Result<(), Diagnostic> {
         let is_norm = matches!(node.kind, Kind::Norm { .. });
         let known: &[&str] = if is_norm { &["rstd", "mean"] } else { record_names(&node.kind) };
@@ -363,7 +364,7 @@ impl QuantFile {
         Ok(())
     }
 
-    /// The reciprocal of a norm's root.
+    /// Returns the reciprocal of a norm's root.
     pub fn root(&self, node: &Node) -> RootSetting {
         let merged = self.merged(node);
         match merged.rstd {
@@ -376,12 +377,12 @@ impl QuantFile {
         }
     }
 
-    /// The settings of an intermediate value of a node.
+    /// Returns the settings of an intermediate value of a node.
     pub fn record(&self, node: &Node, name: &str) -> Setting {
         self.record_of(&node_keys(node), matches!(node.kind, Kind::Norm { .. }), name)
     }
 
-    /// The settings of an intermediate value by the keys of its node, the widest first.
+    /// Returns the settings of an intermediate value by the keys of its node, the most general key first.
     pub fn record_of(&self, keys: &[String], is_norm: bool, name: &str) -> Setting {
         let merged = self.merged_of(keys);
         let records = match &merged.rstd {
@@ -397,7 +398,7 @@ impl QuantFile {
             "scale" => (&self.weight, Purpose::Weight),
             _ => (&self.activation, Purpose::Activation),
         };
-        // Rounding and overflow come from a default, the type does not.
+        // A default may provide rounding and overflow, but not the type.
         let overflow = own.overflow.or((name == "difference").then_some(Overflow::Saturate));
         let form = if self.floating { own.form.or(base.form) } else { own.form };
         let entry = Entry { form: Some(form.unwrap_or(Form::Open)), overflow, ..own };
@@ -407,7 +408,7 @@ impl QuantFile {
     /// Checks that the intermediate values of a node have the types that they need.
     ///
     /// # Errors
-    /// The missing types, with all keys of the node.
+    /// Returns the missing types, with all keys of the node.
     pub fn check_records(&self, node: &Node, optional: &[&str]) -> Result<(), Diagnostic> {
         let names = record_names(&node.kind);
         let key = node_keys(node).into_iter().rfind(|key| self.nodes.contains_key(key));
@@ -440,7 +441,7 @@ impl QuantFile {
         Ok(())
     }
 
-    /// Returns where a record has its type from: `nodes.KEY.NAME`, or `default.table`.
+    /// Returns the place that defines the type of a record: `nodes.KEY.NAME`, or `default.table`.
     pub fn record_place(&self, keys: &[String], is_norm: bool, name: &str) -> String {
         let has_type = |key: &&String| {
             let records = self.nodes.get(*key).and_then(|node| match &node.rstd {
@@ -456,10 +457,10 @@ impl QuantFile {
         }
     }
 
-    /// Checks that the entry of a key has no other names than the known ones.
+    /// Checks that the entry of a key has only known names.
     ///
     /// # Errors
-    /// The first other name.
+    /// Returns the first unknown name.
     pub fn check_keys(&self, key: &str, title: &str, known: &[&str]) -> Result<(), Diagnostic> {
         let Some(found) = self.nodes.get(key) else { return Ok(()) };
         if let Some(name) = found.keys().find(|name| !known.contains(name)) {
@@ -474,7 +475,7 @@ impl QuantFile {
         Ok(())
     }
 
-    /// Keys of the entries of nodes.
+    /// Returns the keys of all entries of nodes.
     pub fn node_entries(&self) -> impl Iterator<Item = &str> {
         self.nodes.keys().map(String::as_str)
     }
@@ -493,7 +494,7 @@ impl QuantFile {
             all
         };
         let mut merged = NodeEntry::default();
-        // From the widest to the narrowest, so that the narrower wins.
+        // From the most general to the most specific key, so that the more specific key has priority.
         for key in keys {
             let Some(found) = self.nodes.get(key) else { continue };
             let rstd = match (&merged.rstd, &found.rstd) {
@@ -531,7 +532,7 @@ impl QuantFile {
     }
 }
 
-/// The records of a norm's root.
+/// Returns the records of a norm's root.
 fn root_records(value: &Value, place: &str) -> Result<Records, Diagnostic> {
     let mut records = Records::new();
     for (key, value) in object(value, place)? {
@@ -546,7 +547,7 @@ fn root_records(value: &Value, place: &str) -> Result<Records, Diagnostic> {
     Ok(records)
 }
 
-/// The keys that a node answers to, the widest first.
+/// Returns the keys under which a node may have entries, the most general key first.
 pub(super) fn node_keys(node: &Node) -> [String; 3] {
     let Node { layer, op, nth, .. } = node;
     [op.clone(), format!("{layer}:{op}"), format!("{layer}:{op}:{nth}")]

@@ -1,4 +1,4 @@
-//! The graph file: every rule of the contract that concerns the structure alone.
+//! Parser of the graph file; it checks every rule of the contract that concerns the structure alone.
 
 use super::layout::Layout;
 use super::{MAX_AXES, MAX_RECORDS};
@@ -8,7 +8,7 @@ use crate::json::{self, Value};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use std::collections::{BTreeMap, HashMap};
 
-/// Values of a file at most; the graph of a language model has some 10,000.
+/// Largest number of JSON values of a file; the graph of a language model has about 10,000.
 const MAX_VALUES: usize = 1 << 23;
 
 /// Names of the reserved dimensions by id.
@@ -43,11 +43,11 @@ const ALIGNMENT: u64 = 16;
 /// A named size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// Its number, if it has one.
+    /// Identifier of the dimension; `None` if it has no identifier.
     pub id: Option<i64>,
-    /// Its name.
+    /// Name of the dimension.
     pub name: String,
-    /// Its value.
+    /// Size in elements.
     pub value: u64,
 }
 
@@ -64,7 +64,7 @@ pub enum Role {
     Input,
     /// An output of the network.
     Output,
-    /// Room that kernels use; never an output.
+    /// Temporary storage of kernels; never an output.
     Scratch,
 }
 
@@ -73,19 +73,19 @@ pub enum Role {
 pub struct Axis {
     /// Number of consecutive blocks.
     pub blocks: u64,
-    /// Elements of a block that mean something.
+    /// Elements of a block without padding.
     pub real: u64,
-    /// Elements of a block with its padding.
+    /// Elements of a block with padding.
     pub padded: u64,
 }
 
 impl Axis {
-    /// Elements that mean something.
+    /// Returns the number of elements without padding.
     pub fn size(&self) -> u64 {
         self.blocks * self.real
     }
 
-    /// Elements with padding.
+    /// Returns the number of elements with padding.
     pub fn padded_size(&self) -> u64 {
         self.blocks * self.padded
     }
@@ -94,13 +94,13 @@ impl Axis {
 /// A tensor of the network.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// Its name.
+    /// Name of the buffer.
     pub name: String,
-    /// `true` if each layer has its own.
+    /// `true` if each layer has a separate instance of the buffer.
     pub layered: bool,
     /// Purpose of the buffer.
     pub role: Role,
-    /// Type in the graph, which is not used.
+    /// Element type in the graph file, which is not used.
     pub dtype: String,
     /// Sizes in the file, including tokens and padding.
     pub sizes: Vec<u64>,
@@ -108,30 +108,30 @@ pub struct Buffer {
     pub dimensions: Vec<String>,
     /// Axes for one token.
     pub axes: Vec<Axis>,
-    /// For each entry of dimension tokens the number of entries of `axes` before it.
+    /// For each entry of dimension tokens, the number of entries of `axes` before it.
     pub token_axes: Vec<usize>,
     /// `true` if an entry of dimension tokens has a `mult` or `div` other than 1.
     pub scales_tokens: bool,
-    /// Buffer that provides the storage: the end of the chain of aliases, or the buffer itself.
+    /// Index of the buffer that provides the storage: the end of the chain of aliases, or the buffer itself.
     pub root: usize,
     /// `true` if the buffer's condition holds.
     pub present: bool,
-    /// The error of a condition that cannot be evaluated, for nodes that use the buffer.
+    /// Error of a condition that cannot be evaluated; nodes that use the buffer report the error.
     pub unclear: Option<Diagnostic>,
 }
 
 impl Buffer {
-    /// Elements for one token, without padding.
+    /// Returns the number of elements for one token, without padding.
     pub fn elements(&self) -> u64 {
         self.axes.iter().map(Axis::size).product()
     }
 
-    /// Sizes for one token, without padding.
+    /// Returns the sizes for one token, without padding.
     pub fn shape(&self) -> Vec<u64> {
         self.axes.iter().map(Axis::size).collect()
     }
 
-    /// Dimensions and sizes of the axes that have more than one element with that many tokens, without padding.
+    /// Returns the dimensions and sizes of the axes with more than one element, for `tokens` tokens, without padding.
     pub fn long_axes(&self, tokens: u64) -> Vec<(&str, u64)> {
         let mut others = self.axes.iter().map(Axis::size);
         let size = |name: &String| match name == TOKENS && self.role != Role::Weight {
@@ -147,7 +147,7 @@ impl Buffer {
         self.present || self.unclear.is_some()
     }
 
-    /// Elements for that many tokens, without padding; `None` if there are too many to count.
+    /// Returns the number of elements for `tokens` tokens, without padding; `None` if it exceeds 64 bits.
     pub fn elements_with(&self, tokens: u64) -> Option<u64> {
         if self.role == Role::Weight {
             return Some(self.elements());
@@ -157,7 +157,7 @@ impl Buffer {
         sizes.chain([power]).try_fold(1u64, u64::checked_mul)
     }
 
-    /// Returns the layout for this number of tokens, along the first tokens axis.
+    /// Returns the layout for `tokens` tokens, along the first tokens axis.
     pub fn layout(&self, tokens: u64) -> Layout {
         match self.token_axes.first() {
             Some(&before) if self.role != Role::Weight => {
@@ -169,30 +169,30 @@ impl Buffer {
     }
 }
 
-/// The two norms.
+/// Kind of a normalisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
-    /// Without a mean, usually.
+    /// RMS norm, usually without a mean.
     Rms,
-    /// With one.
+    /// Layer norm, with a mean.
     Layer,
 }
 
-/// Buffer of an argument.
+/// Buffer that is bound to an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arg {
     /// Index of the buffer.
     pub buffer: usize,
-    /// Index of the binding in the node.
+    /// Index of the binding in the node; `usize::MAX` without a binding.
     pub binding: usize,
 }
 
-/// A constant matrix times a vector.
+/// Product of a constant matrix and a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
     /// The vector.
     pub x: Arg,
-    /// The matrix, a row an output.
+    /// The matrix, with one row per output.
     pub w: Arg,
     /// Optional summand.
     pub b: Option<Arg>,
@@ -203,7 +203,7 @@ pub struct Product {
 /// Operation of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// Products of one vector, each to its own output.
+    /// Products of one vector with several matrices, each with a separate output.
     Products(Vec<Product>),
     /// `attn_proj`: the matrix as `[heads][embed][head_dim]`.
     HeadProduct(Product),
@@ -232,9 +232,9 @@ pub enum Kind {
         /// The result.
         y: Arg,
     },
-    /// A function of each element.
+    /// A function that is applied to each element.
     Table {
-        /// Which.
+        /// The function.
         function: Function,
         /// The vector.
         x: Arg,
@@ -250,18 +250,18 @@ pub enum Kind {
     },
     /// `(x - mean) * g + beta`.
     Norm {
-        /// Which.
+        /// Kind of the norm.
         norm: Norm,
         /// The vector.
         x: Arg,
-        /// Factors.
+        /// Factors of the elements.
         gamma: Arg,
         /// Optional summand.
         beta: Option<Arg>,
         /// The result.
         y: Arg,
     },
-    /// A row of a weight for each token, found by its id.
+    /// For each token, the row of a weight that the token's id selects.
     Embedding {
         /// The ids.
         ids: Arg,
@@ -299,28 +299,28 @@ pub enum Kind {
         /// The result.
         y: Arg,
     },
-    /// An operation that is unknown or impossible in combinational logic, with the reason.
+    /// An operation that is unknown or cannot be combinational logic, with the reason.
     Unsupported(String),
     /// A supported operation with invalid arguments, with the reason.
     Faulty(String),
 }
 
-/// A step of the network.
+/// A node of the graph.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Its index in the file.
+    /// Index of the node in the file.
     pub index: usize,
-    /// Its layer; -1 if it belongs to none.
+    /// Layer of the node; -1 if it belongs to no layer.
     pub layer: i64,
-    /// The operation.
+    /// Name of the operation.
     pub op: String,
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
     /// Number of earlier nodes of the same layer and operation.
     pub nth: usize,
     /// `true` if the node's condition holds.
     pub runs: bool,
-    /// The error of a condition that cannot be evaluated, for a selection with this node.
+    /// Error of a condition that cannot be evaluated; a selection with this node reports the error.
     pub unclear: Option<Diagnostic>,
     /// Arguments and buffers in the order of the file.
     pub bindings: Vec<(String, usize)>,
@@ -345,24 +345,24 @@ impl Node {
 pub struct Graph {
     /// Named sizes, in the order of the file.
     pub dimensions: Vec<Dimension>,
-    /// Tensors, in the order of the file.
+    /// Buffers, in the order of the file.
     pub buffers: Vec<Buffer>,
-    /// Steps, in the order of the file.
+    /// Nodes, in the order of the file.
     pub nodes: Vec<Node>,
-    /// Window of tokens.
+    /// Window of tokens that the graph is read for.
     pub window: Window,
     /// Base of rotary embeddings; zero if the file has none.
     pub rope_theta: Rational,
-    /// Added to a mean square before its root is taken.
+    /// Constant that is added to a mean square before its root is taken.
     pub epsilon: Rational,
 }
 
-/// The tokens that a graph is read for.
+/// Window of tokens that a graph is read for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Number of tokens.
     pub tokens: u64,
-    /// Position of the first one.
+    /// Position of the first token.
     pub offset: u64,
     /// `true` if the weights have a tensor for the buffer `pos_emb`.
     pub has_positions: bool,
@@ -378,7 +378,7 @@ impl Graph {
     /// Reads and checks a graph for one token; `file` is its name for messages.
     ///
     /// # Errors
-    /// All problems of its records.
+    /// Returns all problems of the records.
     pub fn read(bytes: &[u8], file: &str) -> Result<Graph, Diagnostics> {
         Graph::read_window(bytes, file, Window::default())
     }
@@ -386,7 +386,7 @@ impl Graph {
     /// Reads and checks a graph for a window of tokens.
     ///
     /// # Errors
-    /// All problems of its records.
+    /// Returns all problems of the records.
     pub fn read_window(bytes: &[u8], file: &str, window: Window) -> Result<Graph, Diagnostics> {
         let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
             let place = Place::Line { line: e.line, column: e.column };
@@ -396,7 +396,7 @@ impl Graph {
         Reader { window, ..Reader::default() }.graph(&value).map_err(|problems| problems.in_file(file.as_ref()))
     }
 
-    /// Layers that the nodes belong to, in order.
+    /// Returns the layers that nodes belong to, in ascending order.
     pub fn layers(&self) -> Vec<i64> {
         let mut layers: Vec<i64> = self.nodes.iter().map(|n| n.layer).filter(|&l| l >= 0).collect();
         layers.sort_unstable();
@@ -404,7 +404,8 @@ impl Graph {
         layers
     }
 
-    /// Warnings about conditions that cannot be evaluated; nodes that depend on one are refused when they are selected.
+    /// Returns warnings about conditions that cannot be evaluated. Nodes with such a condition are refused when they
+    /// are selected.
     pub fn warnings(&self) -> Diagnostics {
         let nodes = self.nodes.iter().filter_map(|node| node.unclear.as_ref());
         let buffers = self.buffers.iter().filter_map(|buffer| buffer.unclear.as_ref());
@@ -415,7 +416,7 @@ impl Graph {
         Diagnostics(buffers.chain(nodes).map(warning).collect())
     }
 
-    /// Returns the buffer with a name.
+    /// Returns the index of the buffer with a name; `None` if no buffer has this name.
     pub fn buffer(&self, name: &str) -> Option<usize> {
         self.buffers.iter().position(|b| b.name == name)
     }
@@ -430,7 +431,7 @@ struct Reader {
     window: Window,
     config: BTreeMap<String, Rational>,
     dimensions: Vec<Dimension>,
-    /// Values of dimensions by name, those that follow from others included.
+    /// Values of all dimensions by name, including derived dimensions.
     values: HashMap<String, u64>,
     buffers: Vec<Buffer>,
     by_name: HashMap<String, usize>,
@@ -438,7 +439,7 @@ struct Reader {
     problems: Vec<Diagnostic>,
 }
 
-/// Limit on counted problems; further problems of a file that is wrong throughout add no information.
+/// Largest number of problems that are counted; more problems of an entirely invalid file add no information.
 const MAX_PROBLEMS: usize = alir_core::diag::COUNTED;
 
 impl Reader {
@@ -544,7 +545,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Derives padded dimensions that the table does not have.
+    /// Adds the padded dimensions that the file does not list.
     fn derive_padded(&mut self) -> Result<(), Diagnostic> {
         for (aligned, real) in PADDED {
             let Some(&value) = self.values.get(real) else { continue };
@@ -564,13 +565,13 @@ impl Reader {
         Ok(())
     }
 
-    /// Returns the name of the dimension with an id.
+    /// Returns the name of the dimension with an id; `None` if no such dimension exists.
     fn name_of_id(&self, id: i64) -> Option<String> {
         if let Some(dimension) = self.dimensions.iter().find(|d| d.id == Some(id)) {
             return Some(dimension.name.clone());
         }
         let reserved = usize::try_from(id).ok().and_then(|id| RESERVED.get(id))?;
-        // Only those that follow from others may be missing; and one may be there without its id.
+        // Only derived dimensions may be missing; and a dimension may exist without its id.
         self.values.contains_key(*reserved).then(|| (*reserved).to_string())
     }
 
@@ -583,7 +584,7 @@ impl Reader {
         if self.by_name.contains_key(&name) {
             return Err(wrong(format!("{place}.name"), format!("the buffer {name:?} is given twice")));
         }
-        // Later records refer to names: a buffer with another fault is still there.
+        // Later records refer to names, so the name is registered even if the buffer has another error.
         self.by_name.insert(name.clone(), index);
         let layered = match text(record, "scope", &place)?.as_str() {
             "layer" => true,
@@ -640,7 +641,7 @@ impl Reader {
             axes.extend(axis.or((role == Role::Weight).then_some(Axis { blocks: 1, real: size, padded: size })));
         }
         let total = |sizes: Vec<u64>| sizes.iter().try_fold(1u64, |n, &size| n.checked_mul(size));
-        // Whole models may be listed, so sizes may be large; only the computed ones are limited.
+        // A file may list the buffers of a whole model, so sizes may be large; only computed buffers are limited.
         let count = total(sizes.clone()).and_then(|n| n.checked_mul(8)).map(|n| n / 8);
         let padded = total(axes.iter().map(Axis::padded_size).collect());
         let (Some(count), Some(_)) = (count, padded) else {
@@ -718,8 +719,8 @@ impl Reader {
         })
     }
 
-    /// Returns `true` if a condition holds; the error of a condition with an unknown name is returned for the buffers
-    /// and nodes that depend on it.
+    /// Returns `true` if a condition holds. If the condition contains an unknown name, the error is returned for the
+    /// buffers and nodes that depend on the condition.
     fn condition(&self, value: Option<&Value>, place: &str) -> Result<(bool, Option<Diagnostic>), Diagnostic> {
         let text = match value {
             None | Some(Value::Null) => return Ok((true, None)),
@@ -729,7 +730,7 @@ impl Reader {
         if text.is_empty() {
             return Ok((true, None));
         }
-        // Two characters before one, so that `>=` is not `>`.
+        // Operators of two characters come first, so that `>=` is not parsed as `>`.
         let found =
             [">=", "<=", "==", "!=", ">", "<"].iter().find_map(|op| text.split_once(op).map(|parts| (*op, parts)));
         let (op, name, number) = match found {
@@ -762,7 +763,8 @@ impl Reader {
         Ok((holds, None))
     }
 
-    /// Returns the value of a name; some names have a special meaning if they are the whole condition.
+    /// Returns the value of a name; `alone` is `true` if the name is the whole condition. `None` if the name is
+    /// unknown.
     fn named_number(&self, name: &str, alone: bool) -> Option<Rational> {
         let truth = |holds: bool| Some(if holds { Rational::one() } else { Rational::zero() });
         let theta = || self.config.get("rope_theta").cloned().unwrap_or_else(Rational::zero);
@@ -780,7 +782,7 @@ impl Reader {
         self.config.get(name).cloned().or_else(dimension)
     }
 
-    /// Follows the chains of aliases to their ends.
+    /// Resolves the chains of aliases.
     fn aliases(&mut self, records: &[Value]) {
         let mut next: Vec<Option<usize>> = vec![None; records.len()];
         for (index, record) in records.iter().enumerate() {
@@ -885,7 +887,7 @@ const W: &[&str] = &["weight", "w", "W", "B", "gamma"];
 const B: &[&str] = &["bias", "b", "beta"];
 const Y: &[&str] = &["out", "output", "y", "C", "data"];
 
-/// A node that is being understood.
+/// A node whose operation is being parsed.
 struct Call<'a> {
     reader: &'a Reader,
     op: &'a str,
@@ -999,7 +1001,7 @@ impl Call<'_> {
     fn embedding(&self) -> Result<Kind, String> {
         let (ids, weight) = (self.need(&["tokens"])?, self.need_weight(&["weight"])?);
         let positions = self.bias(&["pos_emb"])?.or_else(|| {
-            // Without a binding it is the weight buffer of that name.
+            // Without a binding, positions are the weight buffer of that name.
             let bound = self.find(&["pos_emb"]).is_some();
             let buffer = *self.reader.by_name.get("pos_emb").filter(|_| !bound)?;
             let is_used = self.reader.buffers[buffer].role == Role::Weight && self.reader.buffers[buffer].may_be_used();
@@ -1032,7 +1034,7 @@ impl Call<'_> {
         Ok(Kind::Softmax { x: self.need(X)?, y: self.result(Y)? })
     }
 
-    /// Returns the refusal of a kernel that attends to a part of the tokens.
+    /// Returns the refusal of a kernel that attends to a part of the tokens; `None` for other kernels.
     fn windowed(&self) -> Option<Kind> {
         let found = ["sliding", "window"].into_iter().find(|word| self.kernel.contains(word))?;
         Some(Kind::Unsupported(format!(
@@ -1061,7 +1063,7 @@ impl Call<'_> {
         &self.reader.buffers[arg.buffer]
     }
 
-    /// Returns an argument that is not constant.
+    /// Returns an argument that is not a weight.
     fn need(&self, names: &[&str]) -> Result<Arg, String> {
         let arg = self.any(names)?;
         if self.buffer(arg).role == Role::Weight {
@@ -1082,7 +1084,7 @@ impl Call<'_> {
         Ok(arg)
     }
 
-    /// Returns a bias that is bound and whose condition holds.
+    /// Returns the bias if it is bound and its condition may hold.
     fn bias(&self, names: &[&str]) -> Result<Option<Arg>, String> {
         let Some(arg) = self.find(names) else { return Ok(None) };
         let arg = self.constant(arg)?;
@@ -1098,7 +1100,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns `true` for names that conditions may have.
+/// Returns `true` if the text is a valid name in conditions.
 fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
@@ -1115,7 +1117,7 @@ fn records<'a>(value: &'a Value, key: &str) -> Result<&'a [Value], Diagnostic> {
     Ok(elements)
 }
 
-/// Returns a member that is a string.
+/// Returns a string member of a record.
 fn text(record: &Value, key: &str, place: &str) -> Result<String, Diagnostic> {
     match record.get(key) {
         Some(Value::String(text)) => Ok(text.clone()),
@@ -1124,7 +1126,7 @@ fn text(record: &Value, key: &str, place: &str) -> Result<String, Diagnostic> {
     }
 }
 
-/// Checks the values that a producer resolved against the shape.
+/// Checks the sizes that the producer of the file resolved against the shape.
 fn check_resolved(resolved: &Value, sizes: &[u64], count: u64, dtype: &str) -> Result<(), String> {
     let whole = |value: &Value| {
         let size = value.integer().and_then(|v| u64::try_from(v).ok());
@@ -1135,7 +1137,7 @@ fn check_resolved(resolved: &Value, sizes: &[u64], count: u64, dtype: &str) -> R
         Value::Number(_) => whole(resolved)?,
         Value::Array(list) if list.len() == 1 && sizes.len() != 1 => whole(&list[0])?,
         Value::Array(list) if list.len() == 1 => {
-            // Of one axis the list of sizes and the list of a product are the same.
+            // For a single axis, the list of sizes equals the list with the number of elements.
             whole(&list[0])?
         }
         Value::Array(list) => {
@@ -1151,7 +1153,7 @@ fn check_resolved(resolved: &Value, sizes: &[u64], count: u64, dtype: &str) -> R
         "fp32" => 4,
         "bf16" | "fp16" => 2,
         "int8" => 1,
-        // Packed forms have sizes of their own.
+        // Packed formats have sizes that do not follow from the shape.
         _ => return Ok(()),
     };
     if single != count && Some(single) != count.checked_mul(bytes) {

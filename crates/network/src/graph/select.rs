@@ -1,15 +1,15 @@
-//! Which nodes run: `--nodes "layer=1,op=mlp_*|swiglu;layer=0-2,op=residual_add,nth=1"`.
+//! Selection of the nodes that run: `--nodes "layer=1,op=mlp_*|swiglu;layer=0-2,op=residual_add,nth=1"`.
 
 use super::read::Node;
 use alir_core::diag::{Diagnostic, Place};
 
-/// Alternatives, one of which must hold; without any all nodes run.
+/// Alternatives, of which at least one must hold; without alternatives, all nodes run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     alternatives: Vec<Alternative>,
 }
 
-/// Conditions that must hold together.
+/// Conditions that must all hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Alternative {
     layer: Option<(i64, i64)>,
@@ -18,7 +18,7 @@ struct Alternative {
     nth: Option<usize>,
 }
 
-/// The error of a selection of nothing.
+/// Returns the error of a selection that contains no node.
 pub(super) fn nothing_selected(reason: &str) -> Diagnostic {
     Diagnostic::error("E2003", Place::Path("nodes".into()), format!("nothing is selected: {reason}"))
         .with_help("info lists the nodes with their layers and conditions; see --nodes")
@@ -28,7 +28,7 @@ impl Selection {
     /// Parses the value of `--nodes`.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Returns an error if the syntax is invalid.
     pub fn parse(text: &str) -> Result<Selection, Diagnostic> {
         let wrong = |message: String| {
             Diagnostic::error("E2003", Place::Flag("--nodes".into()), message)
@@ -47,7 +47,7 @@ impl Selection {
                 };
                 let given = match key {
                     "layer" => {
-                        // A range, but not the sign of -1.
+                        // A dash marks a range, except as the sign of -1.
                         let dash = value.char_indices().skip(1).find(|(_, c)| *c == '-').map(|(at, _)| at);
                         let range = match dash {
                             Some(at) => (number(&value[..at])?, number(&value[at + 1..])?),
@@ -94,11 +94,11 @@ impl Alternative {
     }
 }
 
-/// Returns `true` if a name matches a pattern of `*` and `?`; linear memory, no recursion.
+/// Returns `true` if a name matches a pattern with `*` and `?`; uses linear memory and no recursion.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);
-    // Where to go on if what follows the last star does not match.
+    // Position to continue from if the rest of the pattern after the last star does not match.
     let mut retry = None;
     while n < name.len() {
         match pattern.get(p) {

@@ -16,7 +16,7 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// Maximal number of input bits of a table; a caller that needs a proof has lowered the network with a lower limit.
+/// Maximum number of input bits of a table. A caller that needs a proof has lowered the network with a lower limit.
 const MAX_TABLE_BITS: u32 = 24;
 
 /// A value: its operation, and the bounds of its range as raw integer values with `frac` fractional bits.
@@ -268,7 +268,7 @@ impl Writer {
         self.narrowed(&ends, value, quantiser)
     }
 
-    /// Returns a quantised value with the range that follows from the bounds of the exact one; unchanged if it may
+    /// Returns a quantised value with the range that follows from the bounds of the exact value; unchanged if it may
     /// wrap.
     fn narrowed(&mut self, exact: &Value, value: &Value, quantiser: &Quantiser) -> Value {
         let rounded = |code: &BigInt| quantiser.rounded(&Rational::from_code(code, exact.frac.into()));
@@ -318,7 +318,7 @@ impl Writer {
         left.pop().expect("a row has elements")
     }
 
-    /// Computes the mean of the squares as a value and the divisor by which it is still to be divided.
+    /// Computes the mean of the squares as a value and a divisor by which the caller still has to divide the value.
     fn mean_square(&mut self, x: &[Value], centred: bool) -> (Value, BigInt) {
         let n = BigInt::from(x.len());
         let factor = if centred { n.clone() } else { BigInt::one() };
@@ -360,7 +360,7 @@ impl Writer {
         };
         let dropped = (x.frac - frac) as u32;
         let step = &odd << dropped;
-        // The divisor is even, or odd, so that no ties exist.
+        // No tie exists for an odd divisor, so the summands are also correct for such a divisor.
         let summand = |round: Round| match round {
             Round::Floor => BigInt::ZERO,
             Round::Ceil => &step - 1,
@@ -440,8 +440,8 @@ impl Writer {
         Ok(self.entries(id, &codes, frac as i32))
     }
 
-    /// Computes the sum of values times `factor * 2^-frac` and a constant. A constant that is no dyadic number is
-    /// replaced with a dyadic one that gives the same rounded results, as no sum lies between both.
+    /// Computes the sum of values times `factor * 2^-frac` and a constant. A constant that is not dyadic is replaced
+    /// with a dyadic constant that gives the same rounded results, because no sum is between the two constants.
     fn sum(
         &mut self,
         terms: &[(Value, BigInt)],
@@ -506,7 +506,7 @@ impl Writer {
         Ok(self.entries(x, &codes, quantiser.kif.frac))
     }
 
-    /// Computes a lookup in these entries, the first of which is that of the lowest value of `x`.
+    /// Computes a look-up in these entries; the first entry belongs to the lowest value of `x`.
     fn entries(&mut self, x: &Value, codes: &[i64], frac: i32) -> Value {
         let (min, max) = (codes.iter().copied().min().unwrap_or(0), codes.iter().copied().max().unwrap_or(0));
         if i32::try_from(max).is_ok() && i32::try_from(min).is_ok() {
@@ -532,8 +532,8 @@ impl Writer {
         self.value(Op::Relu { x: x.id }, low, high, x.frac)
     }
 
-    /// Quantises `max(x, 0)`. A mode rounds all non-negative numbers by one rule, and by that rule no negative number
-    /// becomes positive, so rounding by that rule before the ReLU gives the same result.
+    /// Quantises `max(x, 0)`. A mode rounds all non-negative numbers by one rule, and this rule rounds no negative
+    /// number to a positive one, so rounding by this rule before the ReLU gives the same result.
     fn rectified(&mut self, x: &Value, quantiser: &Quantiser) -> Value {
         let rounded = self.round(x, quantiser.kif.frac, quantiser.round.for_positive());
         let rectified = self.relu(&rounded);
@@ -571,8 +571,8 @@ impl Writer {
         self.value(Op::Quantise { x: moved.id, shift: 0 }, end(&x.low), end(&x.high), frac)
     }
 
-    /// Rounds to the nearest value, ties to even: adds a half and takes the floor; at a tie, where all dropped bits are
-    /// then zero, the last bit of the result is cleared.
+    /// Rounds to the nearest value, ties to even: adds a half and takes the floor. At a tie all dropped bits are then
+    /// zero, and the last bit of the result is cleared.
     fn round_to_even(&mut self, x: &Value, frac: i32, dropped: u32) -> Value {
         let moved = self.plus(x, &(BigInt::one() << (dropped - 1)));
         let floor = |code: &BigInt, by: u32| code >> by;

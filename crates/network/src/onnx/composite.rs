@@ -11,33 +11,33 @@ use crate::quantise::{Overflow, Quantiser, Round};
 use alir_core::num::Kif;
 use num_bigint::BigInt;
 
-/// A mask drops elements that are below this: -2^15.
+/// Threshold of a mask: elements below this value (-2^15) are dropped.
 const DROPPED: i64 = -(1 << 15);
 
 /// Input of a stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
-    /// A tensor of the network.
+    /// Index of a tensor of the network.
     Tensor(usize),
-    /// An earlier stage.
+    /// Index of an earlier stage.
     Stage(usize),
 }
 
-/// Makes the kernel of a stage when the constants among its inputs are known.
+/// Function that builds the kernel of a stage once the constants among its inputs are known.
 pub(super) type BuildStage = Box<dyn FnOnce(&[Option<&Tensor>]) -> Result<Kernel, String>>;
 
 /// One step of an operator.
 pub(super) struct Stage {
     pub(super) shape: Vec<usize>,
     pub(super) inputs: Vec<Source>,
-    /// A function that the next stage's table applies.
+    /// Function that the table of the next stage applies.
     pub(super) pending: Option<Function>,
-    /// The type of that function's arguments.
+    /// Type of the arguments of the pending function.
     pub(super) record: Option<RecordType>,
     pub(super) build: BuildStage,
 }
 
-/// The stages of one operator, the last of which is its result.
+/// Stages of one operator; the last stage is the result.
 #[derive(Default)]
 pub(super) struct Stages(pub(super) Vec<Stage>);
 
@@ -53,7 +53,7 @@ impl Stages {
         Source::Stage(self.0.len() - 1)
     }
 
-    /// A value of a type; of one that is exact, the value itself.
+    /// Returns a stage with the quantised value; without a quantiser (the value is exact), the source itself.
     fn quantised(&mut self, shape: &[usize], x: Source, quantiser: Option<Quantiser>) -> Source {
         let Some(quantiser) = quantiser else { return x };
         let count: usize = shape.iter().product();
@@ -64,7 +64,8 @@ impl Stages {
         })
     }
 
-    /// A function of each element, whose type is `from`; the quantiser after the function decides it.
+    /// Returns a stage with a function of each element, quantised to `to`; the elements have the type `from`. The
+    /// quantiser applies the function.
     fn table(
         &mut self,
         shape: &[usize],
@@ -81,12 +82,12 @@ impl Stages {
     }
 }
 
-/// Records of a softmax, those that may be exact last.
+/// Names of the records of a softmax; records that may be exact are last.
 const SOFTMAX: [&str; 5] = ["difference", "exp", "sum", "inverse", "probability"];
-/// Records of a norm's `rstd`.
+/// Names of the records in a norm's `rstd`.
 const NORM: [&str; 2] = ["mean_square", "table"];
 
-/// Names of an operator's records; the flag is `true` if these are inside `rstd`.
+/// Returns the names of an operator's records; the flag is `true` if the records are inside `rstd`.
 fn records_of(operator: &str) -> (bool, &'static [&'static str]) {
     match operator {
         "Softmax" => (false, &SOFTMAX),
@@ -95,7 +96,7 @@ fn records_of(operator: &str) -> (bool, &'static [&'static str]) {
     }
 }
 
-/// Names in the entry of a node of this operator.
+/// Returns the names in the entry of a node with this operator.
 pub(super) fn keys_of(operator: &str) -> &'static [&'static str] {
     match records_of(operator) {
         (true, _) => &["rstd"],
@@ -103,16 +104,16 @@ pub(super) fn keys_of(operator: &str) -> &'static [&'static str] {
     }
 }
 
-/// The records of a node.
+/// Records of a node in the quantisation file.
 pub(super) struct Records<'q> {
     pub(super) quant: &'q QuantFile,
-    /// Keys of the node, the widest first.
+    /// Keys of the node, the most general key first.
     pub(super) keys: [String; 2],
-    /// `true` if only the structure matters: any type takes the place of one that is missing.
+    /// `true` if only the structure is checked: a placeholder replaces each missing type.
     pub(super) untyped: bool,
 }
 
-/// The type of an intermediate value, and where it is given.
+/// Type of an intermediate value, and its place in the quantisation file.
 struct TypedRecord {
     quantiser: Option<Quantiser>,
     place: String,
@@ -123,7 +124,7 @@ impl Records<'_> {
         self.quant.record_of(&self.keys, norm, name)
     }
 
-    /// Records without a type; `None` if all have one.
+    /// Returns a message with the records that have no type; `None` if all have a type.
     pub(super) fn missing(&self) -> Option<String> {
         let (norm, names) = records_of(&self.keys[0]);
         let missing: Vec<&str> = names.iter().copied().filter(|name| !self.setting(norm, name).is_given()).collect();
@@ -139,7 +140,7 @@ impl Records<'_> {
         })
     }
 
-    /// The types of the records; each that is missing is named.
+    /// Returns the types of the records, or a message with the missing records.
     fn types(&self) -> Result<Vec<TypedRecord>, String> {
         if let Some(missing) = self.missing().filter(|_| !self.untyped) {
             return Err(missing);
@@ -165,19 +166,19 @@ impl Records<'_> {
     }
 }
 
-/// A type in place of one that is missing.
+/// Returns a placeholder for a missing type.
 fn any_type() -> Quantiser {
     Quantiser { kif: Kif { signed: true, int: 3, frac: 4 }, round: Round::Floor, overflow: Overflow::Saturate }
 }
 
-/// A constant mask before a softmax: the elements that it drops.
+/// Constant mask before a softmax, which drops elements.
 #[derive(Clone, Debug)]
 pub(super) enum Mask {
-    /// Nothing is dropped.
+    /// No element is dropped.
     None,
     /// A tensor of this shape is added.
     Added { tensor: usize, shape: Vec<usize> },
-    /// A condition chooses between two values; constants among these have their tensor.
+    /// A condition selects one of two values; each constant value has its tensor and shape.
     Chosen { condition: (usize, Vec<usize>), branches: [Option<(usize, Vec<usize>)>; 2] },
 }
 
@@ -193,7 +194,7 @@ impl Mask {
         }
     }
 
-    /// For each element of the shape whether it is dropped; the mask's tensors are the last of the constants.
+    /// Returns `true` for each element of the shape that is dropped. The tensors of the mask are the last constants.
     fn dropped(&self, constants: &[Option<&Tensor>], shape: &[usize]) -> Result<Vec<bool>, String> {
         let count: usize = shape.iter().product();
         let own = &constants[constants.len() - self.sources().len()..];
@@ -226,7 +227,7 @@ impl Mask {
     }
 }
 
-/// Elements of each row, and the row of each element.
+/// Returns the elements of each row, and the index of each element's row.
 fn rows(shape: &[usize], axes: std::ops::Range<usize>) -> (Vec<Vec<Element>>, Vec<Element>) {
     let (outer, size, inner): (usize, usize, usize) = (
         shape[..axes.start].iter().product(),
@@ -245,7 +246,7 @@ fn rows(shape: &[usize], axes: std::ops::Range<usize>) -> (Vec<Vec<Element>>, Ve
     (rows, row_of)
 }
 
-/// The place of an element's row: `[0, 2, :]` where the last axis is that of the row.
+/// Returns the position of an element's row as text: `[0, 2, :]` if the row extends along the last axis.
 fn position(shape: &[usize], axes: &std::ops::Range<usize>, element: usize) -> String {
     let coordinate = |(axis, stride): (usize, usize)| match axes.contains(&axis) {
         true => ":".to_owned(),
@@ -255,7 +256,7 @@ fn position(shape: &[usize], axes: &std::ops::Range<usize>, element: usize) -> S
     format!("[{}]", all.join(", "))
 }
 
-/// Softmax over these axes as one.
+/// Returns the stages of a softmax over all of these axes together.
 pub(super) fn softmax(
     x: usize,
     shape: &[usize],
@@ -272,7 +273,7 @@ pub(super) fn softmax(
     let x = Source::Tensor(x);
     let mut stages = Stages::default();
     let with_mask = |own: &[Source]| [own, mask.sources().as_slice()].concat();
-    // What a mask drops is in no row; its difference is that of another element, so that it costs nothing.
+    // A dropped element is in no row; its difference is that of another element, so that it needs no hardware.
     let kept = {
         let (mask, shape, rows, axes) = (mask.clone(), shape.to_vec(), rows.clone(), axes.clone());
         move |constants: &[Option<&Tensor>]| {
@@ -323,7 +324,7 @@ pub(super) struct Parameter {
     pub(super) title: String,
 }
 
-/// A norm over the axes from `axis` on.
+/// Returns the stages of a norm over the axes from `axis` on.
 pub(super) fn norm(
     x: usize,
     shape: &[usize],
@@ -373,7 +374,7 @@ pub(super) fn norm(
     Ok(stages)
 }
 
-/// The labels of an Einsum: of each operand and of the result.
+/// Labels of an Einsum: those of each operand, and those of the result.
 struct Equation {
     operands: [Vec<char>; 2],
     result: Vec<char>,
@@ -395,7 +396,7 @@ impl Equation {
         let result: Vec<char> = match right {
             Some(right) => right.chars().collect(),
             None => {
-                // Labels that occur once, in order of the alphabet.
+                // Labels that occur once, in alphabetical order.
                 let all = operands.concat();
                 let mut once: Vec<char> =
                     all.iter().copied().filter(|c| all.iter().filter(|d| *d == c).count() == 1).collect();
@@ -426,8 +427,8 @@ impl Equation {
     }
 }
 
-/// A sum of products: the operand `1 - vector` is brought to `[both][summed][own]` and is the matrix. The number of
-/// products comes with it.
+/// Returns the stage of an Einsum as a sum of products, and the number of products. The operand `1 - vector` is the
+/// matrix; it is reordered to `[both][summed][own]`.
 pub(super) fn einsum(
     text: &str,
     tensors: [usize; 2],
@@ -456,7 +457,7 @@ pub(super) fn einsum(
     }
     let size = |label: &char| sizes.iter().find(|(known, _)| known == label).map_or(1, |(_, size)| *size);
     let [x, m] = [vector, 1 - vector].map(|k| &equation.operands[k]);
-    // Labels of the matrix alone come last: rows of it share the elements of the vector.
+    // Labels that only the matrix has come last: rows of the matrix share the elements of the vector.
     let own: Vec<char> = equation.result.iter().copied().filter(|l| !x.contains(l)).collect();
     let outer: Vec<char> = equation.result.iter().copied().filter(|l| x.contains(l)).collect();
     let summed: Vec<char> = sizes.iter().map(|(l, _)| *l).filter(|l| !equation.result.contains(l)).collect();
@@ -479,7 +480,7 @@ pub(super) fn einsum(
         labels.iter().zip(strides).map(|(l, stride)| index(l) * stride).sum::<usize>() as Element
     };
     let mut stages = Stages::default();
-    // The matrix as [shared][summed][own]; a summed label that it lacks repeats its elements.
+    // The matrix as [shared][summed][own]; the elements repeat along a summed label that the matrix does not have.
     let mut moved = Vec::with_capacity(n_shared * n_summed * n_own);
     for batch in 0..n_shared {
         for k in 0..n_summed {

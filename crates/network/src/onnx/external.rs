@@ -29,7 +29,7 @@ fn entry<'t>(tensor: &'t TensorProto, key: &str) -> Option<&'t str> {
 /// Loads the external data of all tensors.
 ///
 /// # Errors
-/// Each tensor whose data cannot be read, with its name.
+/// Returns each tensor whose data cannot be read, with its name.
 pub(super) fn load(model: &mut ModelProto, folder: Option<&Path>) -> Result<(), Vec<Refusal>> {
     let Some(graph) = &mut model.graph else { return Ok(()) };
     let initialisers = graph.initializer.iter_mut().map(|tensor| (None, tensor));
@@ -56,7 +56,7 @@ pub(super) fn load(model: &mut ModelProto, folder: Option<&Path>) -> Result<(), 
     if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
-/// Returns the bytes of a tensor, and subtracts them from the remaining limit.
+/// Returns the bytes of a tensor, and subtracts their number from the remaining limit.
 fn read(tensor: &TensorProto, folder: Option<&Path>, left: &mut u64) -> Result<Vec<u8>, String> {
     if tensor.data_location != Some(EXTERNAL) {
         return Err(format!("data location {} is unknown", tensor.data_location.unwrap_or(0)));
@@ -89,7 +89,7 @@ fn read(tensor: &TensorProto, folder: Option<&Path>, left: &mut u64) -> Result<V
     Ok(bytes)
 }
 
-/// Returns the path of a file in a folder or below it, links resolved.
+/// Returns the path of a file in a folder or below it, with symbolic links resolved.
 fn inside(folder: &Path, location: &str) -> Result<PathBuf, String> {
     let outside = || format!("{location:?}, which has its data, is not in the network's folder");
     let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);

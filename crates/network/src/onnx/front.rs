@@ -1,8 +1,8 @@
 //! Types of the input port.
 //!
-//! Without a type from the user the port carries the raw values of the quantiser that the input meets on every path;
-//! everything before it (moves, and sums and products with constants) becomes the encoder, exactly. With a type the
-//! hardware begins at the input itself.
+//! Without a type from the user, the port carries the raw values of the quantiser that the input reaches on every path;
+//! all operations before this quantiser (moves, and sums and products with constants) become the encoder, exactly. With
+//! a type, the hardware begins at the input of the network.
 
 use super::kernel::{Binary, Codes, Kernel, Quant};
 use super::{Network, Refusal, ValueSource};
@@ -14,27 +14,27 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use std::collections::BTreeMap;
 
-/// Where the hardware begins.
+/// Start of the hardware: the input port, and the tensors that follow from its raw values.
 #[derive(Clone, Debug)]
 pub struct Front {
-    /// The elements of the port, in the order of the network's input.
+    /// Elements of the port, in the order of the network's input.
     pub inputs: Vec<InputElement>,
-    /// Smallest and largest code of each element.
+    /// Smallest and largest raw value of each element.
     pub ranges: Vec<(BigInt, BigInt)>,
-    /// The tensors whose values follow from the port's codes: of each element.
+    /// Tensors whose values follow from the raw values of the port, with the origin of each element.
     pub starts: BTreeMap<usize, Vec<Start>>,
 }
 
-/// An element of a tensor at which the hardware begins.
+/// Origin of an element of a tensor at which the hardware begins.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Start {
-    /// The value of an element of the port.
+    /// Value of an element of the port.
     Port(u32),
-    /// A number.
+    /// A constant.
     Constant(Rational),
 }
 
-/// An element before the first quantiser: of the input's element `gain * x + bias`, or a number.
+/// Element before the first quantiser: `gain * x + bias` for an element `x` of the input, or a constant.
 #[derive(Clone, PartialEq)]
 enum Before {
     Of { input: u32, gain: Rational, bias: Rational },
@@ -52,10 +52,10 @@ impl Before {
     }
 }
 
-/// Where the hardware begins, and what its port carries.
+/// Returns the start of the hardware, and the elements of its port.
 ///
 /// # Errors
-/// If there is no type and the input does not meet one and the same quantiser on every path.
+/// If there is no type, and the input does not reach the same quantiser on every path.
 pub fn front(network: &Network, input_type: Option<Quantiser>) -> Result<Front, Refusal> {
     match input_type {
         Some(quantiser) => Ok(typed(network, quantiser)),
@@ -78,7 +78,7 @@ struct Search<'a> {
     network: &'a Network,
     /// Tensors before the first quantiser.
     before: BTreeMap<usize, Vec<Before>>,
-    /// For each element of the input what its quantiser makes of it.
+    /// For each element of the input, its element of the port and the range of its raw values.
     found: Vec<Option<(InputElement, (BigInt, BigInt))>>,
     starts: BTreeMap<usize, Vec<Start>>,
 }
@@ -115,7 +115,7 @@ impl<'a> Search<'a> {
         if self.before.contains_key(&self.network.output.tensor) {
             return Err(self.refusal("reaches the output without a Quant"));
         }
-        // An element that nothing reads takes no wire.
+        // An element that no operation reads needs no wire.
         let unread = || {
             let quantiser = Quantiser {
                 kif: Kif::ZERO,
@@ -127,7 +127,8 @@ impl<'a> Search<'a> {
         };
         let (inputs, _): (Vec<InputElement>, Vec<_>) =
             self.found.into_iter().map(|found| found.unwrap_or_else(unread)).unzip();
-        // Every code of the type: a proof is about every pattern of the port's bits, those too that no encoder gives.
+        // All raw values of the type: a proof covers every pattern of the port's bits, including patterns that no
+        // encoder generates.
         let ranges = inputs.iter().map(|input| (input.kif.min_code(), input.kif.max_code())).collect();
         Ok(Front { inputs, ranges, starts: self.starts })
     }
@@ -137,7 +138,8 @@ impl<'a> Search<'a> {
             .with_help("give the type of the input: --input-type s16.10[,ROUND][,OVERFLOW]")
     }
 
-    /// The elements after a step that only moves them or combines them with constants.
+    /// Returns the elements after a step that only moves elements or combines them with constants; `None` for other
+    /// steps.
     fn passed(&self, kernel: &Kernel, inputs: &[usize]) -> Option<Vec<Before>> {
         let operand = |input: usize| -> Option<Vec<Before>> {
             if let Some(before) = self.before.get(&inputs[input]) {
@@ -172,7 +174,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Applies a quantiser to elements of the input: all elements of the port get their encoders.
+    /// Applies a quantiser to elements of the input: each of these elements of the port gets an encoder.
     fn quantised(&mut self, quant: &Quant, operand: usize) -> Result<Vec<Start>, ()> {
         let elements = &self.before[&operand];
         let mut starts = Vec::with_capacity(quant.operand.len());
@@ -203,7 +205,7 @@ impl<'a> Search<'a> {
             };
             let (frac, scale) = split_scale(&factor);
             let kif = Interval::new(range.0.clone(), range.1.clone(), frac).kif();
-            // An interval of zero alone has the type without bits.
+            // An interval that contains only zero has the type without bits.
             let unit = Unit { scale, offset };
             let made = (InputElement { kif, unit, encoder }, range);
             let known = &mut self.found[input as usize];
@@ -231,7 +233,7 @@ fn combined(operation: Binary, a: &Before, b: &Before) -> Option<Before> {
     }
 }
 
-/// A factor as fractional bits of a type and what remains: a power of two goes into the type.
+/// Returns a factor as fractional bits of a type and a remaining factor: a power of two becomes part of the type.
 pub(super) fn split_scale(factor: &Rational) -> (i32, Rational) {
     match factor.log2().and_then(|exponent| exponent.to_i32()).filter(|e| e.abs() <= 4096) {
         Some(exponent) => (-exponent, Rational::one()),

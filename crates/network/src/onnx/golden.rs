@@ -1,5 +1,5 @@
-//! The golden evaluator: the contract, line by line, in exact rational numbers. Slow, plain, and what everything else
-//! is checked against.
+//! Reference evaluator: the contract, line by line, in exact rational numbers. It is slow and plain; all other
+//! implementations are checked against it.
 
 use super::front::{Front, Start};
 use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, TruncStep, Unary};
@@ -13,18 +13,18 @@ use num_bigint::BigInt;
 use num_traits::One;
 use std::collections::BTreeMap;
 
-/// Bits of a number at most: products of activations double them with every layer.
+/// Maximum width of a number in bits: products of activations double it with every layer.
 const MAX_NUMBER: u64 = 65_536;
 
-/// The outputs of a network for the real values of its input's elements.
+/// Returns the outputs of a network for the real values of its input's elements.
 ///
 /// # Errors
-/// A value that is too wide or a function that could not be decided, with the place of the node.
+/// If a value is too wide or a function cannot be decided; the error has the place of the node.
 pub fn run(network: &Network, inputs: &[Rational]) -> Result<Vec<Rational>, Refusal> {
     run_from(network, [(network.input.tensor, inputs.to_vec())].into())
 }
 
-/// The outputs of a network for the raw values on its port: operations before the port are not computed.
+/// Returns the outputs of a network for the raw values at its port; operations before the port are not computed.
 ///
 /// # Errors
 /// As [`run`].
@@ -41,7 +41,7 @@ pub fn run_codes(network: &Network, front: &Front, codes: &[BigInt]) -> Result<V
     run_from(network, starts.collect())
 }
 
-/// The outputs, the values of some tensors being given.
+/// Returns the outputs, where the values of some tensors are given.
 fn run_from(network: &Network, given: BTreeMap<usize, Vec<Rational>>) -> Result<Vec<Rational>, Refusal> {
     let mut values: Vec<Option<Tensor>> = vec![None; network.tensors.len()];
     for (tensor, elements) in given {
@@ -76,11 +76,11 @@ impl Network {
     }
 }
 
-/// The result of a node for the values of its operands. `pending` is a function that is still to be applied to the
-/// first operand: a real function has no exact values, only the quantiser after it has.
+/// Returns the result of a node for the values of its operands. `pending` is a function that still has to be applied to
+/// the first operand: a real function has no exact values, only its quantised result is exact.
 ///
 /// # Errors
-/// Why there is none, in words.
+/// Returns a message if the node has no result.
 pub(super) fn evaluate(
     kernel: &Kernel,
     operands: &[&Tensor],
@@ -159,7 +159,7 @@ fn unary(operation: &Unary, x: &Rational) -> Result<Rational, String> {
             let root = x.sqrt_to_f64().ok_or("the root of a negative number")?;
             Rational::from_f64(root).ok_or("a root beyond binary64")?
         }
-        // Its argument is passed on; the quantiser after it applies it.
+        // The argument of the function is returned; the quantiser that follows applies the function.
         Unary::Function(_) => x.clone(),
     })
 }
@@ -200,10 +200,10 @@ fn quantised(
         .collect()
 }
 
-/// The code `q` for `x`, or for a function of it.
+/// Returns the raw value `q` for `x`, or for a function of `x`.
 ///
 /// # Errors
-/// If the function could not be decided.
+/// If the function cannot be decided.
 pub(super) fn code_of(
     codes: &Codes,
     step: &Step,
@@ -225,7 +225,7 @@ pub(super) fn code_of(
 }
 
 impl Codes {
-    /// The code `q` for `x`.
+    /// Returns the raw value `q` for `x`.
     pub fn code(&self, step: &Step, x: &Rational) -> BigInt {
         let t = &x.checked_div(&step.scale).expect("scales are positive") + &Rational::from(step.zero.clone());
         match self {
@@ -238,7 +238,7 @@ impl Codes {
 }
 
 impl Step {
-    /// The value of the code `q`.
+    /// Returns the value of the raw value `q`.
     pub fn value(&self, code: &BigInt) -> Rational {
         &Rational::from(code - &self.zero) * &self.scale
     }
@@ -256,7 +256,7 @@ fn truncated(trunc: &Trunc, operand: &Tensor) -> Vec<Rational> {
 }
 
 impl TruncStep {
-    /// The truncated value of `x`.
+    /// Returns the truncated value of `x`.
     pub fn value(&self, x: &Rational, round: Round) -> Rational {
         let t = &x.checked_div(&self.from.scale).expect("scales are positive") + &self.from.zero.clone().into();
         let whole = Rational::from(t.round(Round::HalfEven));

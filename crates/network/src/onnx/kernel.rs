@@ -1,7 +1,7 @@
-//! Computation of a node, resolved to elements: the elements of its inputs that make each element of its output.
+//! Computation of a node, resolved to elements: for each element of the output, the input elements that determine it.
 //!
-//! Strides, padding, broadcasting, axes and reshaping are settled here, once, by numbers of elements; what evaluates a
-//! network (the golden evaluator, the lowering, the plain translation that proofs start from) is left with arithmetic.
+//! Strides, padding, broadcasting, axes and reshaping are resolved here, once, to indices of elements. Consumers of a
+//! network (the reference evaluator, the lowering, the specification program for proofs) only compute arithmetic.
 
 use super::tensor::Tensor;
 use crate::exact::Rational;
@@ -9,48 +9,48 @@ use crate::function::Function;
 use crate::quantise::{Quantiser, Round};
 use num_bigint::BigInt;
 
-/// The number of an element within its tensor.
+/// Index of an element within its tensor.
 pub type Element = u32;
 
-/// The computation of one node. `inputs` are those of its [`super::Step`]; every list has an entry for each element of
-/// the output.
+/// Computation of one node. Input indices refer to the inputs of the node's [`super::Step`]; every list has an entry
+/// for each element of the output.
 #[derive(Clone, Debug)]
 pub enum Kernel {
-    /// Elements are moved: input and element, or zero.
+    /// Copies of elements: index of the input and of the element, or `None` for zero.
     Move(Vec<Option<(u32, Element)>>),
-    /// Two operands.
+    /// Operation of two operands, with the element of each operand.
     Binary(Binary, Vec<Element>, Vec<Element>),
-    /// The smallest or largest of all operands.
+    /// The smallest or largest element of all operands.
     Extreme {
         /// `true` for the largest, `false` for the smallest.
         max: bool,
-        /// For each input its elements.
+        /// For each input, its elements.
         parts: Vec<Vec<Element>>,
     },
-    /// One operand, element by element.
+    /// Operation of one operand, element by element.
     Unary(Unary),
     /// `factor * x + summand` by channel.
     Scale {
         /// The channel of each element.
         channel: Vec<u32>,
-        /// By channel.
+        /// Factor of each channel.
         factor: Vec<Rational>,
-        /// By channel.
+        /// Summand of each channel.
         summand: Vec<Rational>,
     },
     /// Sums of products.
     Dot(Dot),
-    /// The largest of some elements.
+    /// The largest of several elements.
     MaxOf(Vec<Vec<Element>>),
-    /// The sum of some elements times a factor.
+    /// The sum of several elements, times a factor.
     SumOf(Vec<(Vec<Element>, Rational)>),
-    /// Rounding to codes.
+    /// Quantisation to raw integer values.
     Quant(Quant),
-    /// Rounding of codes to fewer bits.
+    /// Rounding of raw integer values to fewer bits.
     Trunc(Trunc),
 }
 
-/// Operations of two operands.
+/// Operation of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binary {
     /// `a + b`.
@@ -59,72 +59,72 @@ pub enum Binary {
     Sub,
     /// `a * b`.
     Mul,
-    /// `a / b`; `b` is constant and nowhere zero.
+    /// `a / b`; `b` is a constant without zeros.
     Div,
 }
 
-/// Operations of one operand.
+/// Operation of one operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unary {
     /// `-x`.
     Neg,
     /// `max(x, 0)`.
     Relu,
-    /// `x` where it is positive, else the factor times `x`.
+    /// `x` if `x` is positive, otherwise the factor times `x`.
     Leaky(Rational),
     /// `min(max(x, low), high)`.
     Clip(Option<Rational>, Option<Rational>),
-    /// The power of one to four.
+    /// `x` to the power of this exponent, from one to four.
     Power(u32),
-    /// The binary64 nearest to the root. Constants only.
+    /// The binary64 number nearest to the square root, for constants only.
     Root,
-    /// A real function, which the quantiser after it decides.
+    /// A real function, whose result the following quantiser rounds.
     Function(Function),
 }
 
-/// Sums of products of input 0 (or 1) and the other.
+/// Sums of products of elements of inputs 0 and 1.
 #[derive(Clone, Debug)]
 pub struct Dot {
-    /// Which input is taken as the vector, 0 or 1; the other is the matrix.
+    /// Index of the input that is the vector, 0 or 1; the other input is the matrix.
     pub vector: usize,
-    /// Sums with the same elements of the vector.
+    /// Sums over the same elements of the vector.
     pub groups: Vec<Group>,
-    /// Factor of the sum.
+    /// Factor of all sums.
     pub factor: Rational,
-    /// Input 2 is added: its element for each element of the output, its factor.
+    /// Summands from input 2: the element for each element of the output, and a common factor.
     pub bias: Option<(Vec<Element>, Rational)>,
 }
 
 /// Outputs that are sums over the same elements.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Elements of the vector, each with the number of its row in the matrix.
+    /// Elements of the vector, each with the index of its row in the matrix.
     pub taps: Vec<(u32, Element)>,
     /// Elements of the output.
     pub outputs: Vec<Element>,
     /// The matrix element of row `k` and output `n` is `start + k * row + n * column`.
     pub start: u32,
-    /// See `start`.
+    /// Stride of a row, as in `start`.
     pub row: u32,
-    /// See `start`.
+    /// Stride of a column, as in `start`.
     pub column: u32,
 }
 
 impl Group {
-    /// The element of the matrix for a row and the n-th output.
+    /// Returns the index of the matrix element for a row and the n-th output.
     pub fn weight(&self, row: u32, n: usize) -> usize {
         self.start as usize + row as usize * self.row as usize + n * self.column as usize
     }
 }
 
-/// Codes of a quantiser: `q` from `low` to `high`, its value `(q - z) * s`.
+/// Quantiser to raw values `q` from `low` to `high`, with the value `(q - z) * s`.
 #[derive(Clone, Debug)]
 pub struct Quant {
     /// Elements of the operand.
     pub operand: Vec<Element>,
-    /// For each element the number of its entry in `steps`.
+    /// For each element, the index of its entry in `steps`.
     pub step: Vec<u32>,
-    /// The different scales and zero points.
+    /// All different pairs of scale and zero point.
     pub steps: Vec<Step>,
     /// Conversion of `x/s + z` to a raw value.
     pub codes: Codes,
@@ -133,40 +133,40 @@ pub struct Quant {
 /// Scale and zero point.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// Positive.
+    /// Scale, a positive number.
     pub scale: Rational,
-    /// The code of zero.
+    /// Raw value of zero.
     pub zero: BigInt,
 }
 
 /// Rule that converts a number to a raw value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Codes {
-    /// 1 if it is not negative, else -1.
+    /// 1 if the number is not negative, otherwise -1.
     Sign,
-    /// The code of a type, with its overflow; the scale is that of the type, and zero has the code 0.
+    /// Raw value of a type, with its overflow mode; the scale is that of the type, and zero has the raw value 0.
     Type(Quantiser),
     /// Clamped, then rounded.
     Round {
-        /// Smallest code.
+        /// Smallest raw value.
         low: BigInt,
-        /// Largest code.
+        /// Largest raw value.
         high: BigInt,
-        /// The mode.
+        /// Rounding mode.
         round: Round,
     },
 }
 
-/// `y = round(clamp(roundeven(x/s + z) / ratio))`, the value `(y - zero) * scale`.
+/// Truncation to `y = round(clamp(roundeven(x/s + z) / ratio))`, with the value `(y - zero) * scale`.
 #[derive(Clone, Debug)]
 pub struct Trunc {
     /// Elements of the operand.
     pub operand: Vec<Element>,
-    /// For each element the number of its entry in `steps`.
+    /// For each element, the index of its entry in `steps`.
     pub step: Vec<u32>,
-    /// The different parameters.
+    /// All different parameters.
     pub steps: Vec<TruncStep>,
-    /// The mode.
+    /// Rounding mode.
     pub round: Round,
 }
 
@@ -177,15 +177,15 @@ pub struct TruncStep {
     pub from: Step,
     /// Divisor of the raw value, a power of two.
     pub ratio: Rational,
-    /// Smallest and largest quotient.
+    /// Smallest and largest quotient, if the quotient is clamped.
     pub clamp: Option<(BigInt, BigInt)>,
     /// Scale of the result.
     pub scale: Rational,
-    /// Zero point of the result, which need not be whole.
+    /// Zero point of the result, which need not be an integer.
     pub zero: Rational,
 }
 
-/// The numbers of elements for each element of `shape` when a tensor of shape `from` is broadcast to it.
+/// Returns, for each element of `shape`, the index of the element of a tensor of shape `from` that is broadcast to it.
 pub(super) fn broadcast_elements(from: &[usize], shape: &[usize]) -> Vec<Element> {
     let lead = shape.len() - from.len();
     let mut strides = vec![0usize; shape.len()];
@@ -199,7 +199,7 @@ pub(super) fn broadcast_elements(from: &[usize], shape: &[usize]) -> Vec<Element
     strided(shape, &strides)
 }
 
-/// For each element of `shape`, in order, the sum of its coordinates times the strides.
+/// Returns, for each element of `shape` in order, the sum of its coordinates times the strides.
 pub(super) fn strided(shape: &[usize], strides: &[usize]) -> Vec<Element> {
     let count = shape.iter().product();
     let mut result = Vec::with_capacity(count);
@@ -227,7 +227,7 @@ pub(super) fn strided(shape: &[usize], strides: &[usize]) -> Vec<Element> {
     }
 }
 
-/// Row-major strides of a shape.
+/// Returns the row-major strides of a shape.
 pub(super) fn strides_of(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1usize; shape.len()];
     for axis in (1..shape.len()).rev() {
@@ -236,8 +236,8 @@ pub(super) fn strides_of(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// Windows over the spatial axes: for each output position the taps, each the number of the cell within the kernel and
-/// the position it reads; taps in the padding are left out.
+/// Windows over the spatial axes: for each output position the taps, each with the index of the cell within the kernel
+/// and the input position; taps in the padding are omitted.
 pub(super) struct Windows {
     /// Taps of each output position.
     pub(super) taps: Vec<Vec<(u32, u32)>>,
@@ -276,20 +276,20 @@ impl Windows {
     }
 }
 
-/// All coordinates within a shape, in row-major order.
+/// Returns all coordinates within a shape, in row-major order.
 pub(super) fn coordinates(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<'_> {
     let count: usize = shape.iter().product();
     let strides = strides_of(shape);
     (0..count).map(move |at| shape.iter().zip(&strides).map(|(&size, &stride)| at / stride % size).collect())
 }
 
-/// Entries of parameter tensors as a list without repetitions, and for each element the number of its entry.
+/// Returns the distinct entries of parameter tensors, and for each element the index of its entry.
 pub(super) fn distinct<T: Eq + std::hash::Hash + Clone>(
     count: usize,
     key_of: impl Fn(usize) -> (u32, u32),
     make: impl Fn(usize) -> T,
 ) -> (Vec<u32>, Vec<T>) {
-    // Two levels, so that numbers are compared once for each combination of entries and not for each element.
+    // Two levels of maps, so that numbers are compared once for each combination of entries, not for each element.
     let mut by_key = rustc_hash::FxHashMap::default();
     let mut by_value = rustc_hash::FxHashMap::default();
     let mut all: Vec<T> = Vec::new();
@@ -306,7 +306,7 @@ pub(super) fn distinct<T: Eq + std::hash::Hash + Clone>(
     (numbers, all)
 }
 
-/// The step of each element from the tensors of scales and zero points, broadcast to `shape`.
+/// Returns the distinct steps, and the index of each element's step, from scales and zero points broadcast to `shape`.
 pub(super) fn steps(scale: &Tensor, zero: &Tensor, shape: &[usize]) -> (Vec<u32>, Vec<Step>) {
     let of_scale = broadcast_elements(&scale.shape, shape);
     let of_zero = broadcast_elements(&zero.shape, shape);

@@ -1,9 +1,10 @@
-//! A network as an ALIR program.
+//! Lowering of a network to an ALIR program.
 //!
 //! Every element of every tensor is an [`Elem`]: an integer of the program times a unit plus an offset, both exact
-//! rational numbers, perhaps clamped. Sums and products with constants change unit and offset and cost nothing;
-//! matrices become adders over the greatest common unit of their products ([`sums`]); a quantiser of such an integer is
-//! a staircase ([`stairs`]). Where units differ, sums meet over their greatest common unit, exactly.
+//! rational numbers, optionally clamped. Sums with constants and products with constants change the unit and the
+//! offset, and need no hardware; matrices become adders over the greatest common unit of their products ([`sums`]); a
+//! quantiser of such an integer is a staircase ([`stairs`]). Sums of different units are computed exactly, over the
+//! greatest common unit.
 
 mod atoms;
 mod elem;
@@ -32,9 +33,9 @@ use sums::Sums;
 /// Options of the lowering.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Bits of a table's input at most.
+    /// Maximum width of a table's input in bits.
     pub max_table_bits: u32,
-    /// Latency and effort of each matrix.
+    /// Latency limit and budget for each matrix.
     pub cmvm: alir_cmvm::Options,
 }
 
@@ -47,7 +48,7 @@ impl Default for Options {
 /// Program of a network, and the units of its outputs.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// The program: input elements in the order of the network's input, output elements likewise.
+    /// The program; its input and output elements have the order of the network's input and output.
     pub model: Model,
     /// Units of the output elements' raw values.
     pub units: Vec<Unit>,
@@ -60,7 +61,7 @@ pub struct Lowered {
 pub enum Refused {
     /// An unsupported part.
     Network(Refusal),
-    /// A latency that not every matrix meets.
+    /// A latency that some matrix cannot meet.
     Latency(Missed),
 }
 
@@ -70,10 +71,11 @@ impl From<Refusal> for Refused {
     }
 }
 
-/// The program of a network.
+/// Lowers a network to a program.
 ///
 /// # Errors
-/// What cannot be hardware, with its node: values too wide, tables too large, a latency that no matrix meets.
+/// Returns the part that cannot be hardware, with its node: values that are too wide, tables that are too large, a
+/// latency that a matrix cannot meet.
 pub fn lower(network: &Network, front: &Front, options: &Options) -> Result<Lowered, Refused> {
     let mut lowering = Lowering::new(network, front, options);
     let mut layers = Layers::default();
@@ -142,7 +144,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Returns `true` if a step precedes the hardware: an operand of it has no elements here.
+    /// Returns `true` if a step precedes the hardware: an operand of the step has no elements in the program.
     fn before_front(&self, inputs: &[usize]) -> bool {
         inputs.iter().any(|&t| self.elements[t].is_none() && self.network.constant(t).is_none())
     }
@@ -221,7 +223,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The sum of multiples of elements and a constant.
+    /// Returns the sum of multiples of elements and a constant.
     fn sum(&mut self, terms: Vec<(Rational, Elem)>, mut offset: Rational) -> Result<Elem, String> {
         let mut row = Vec::with_capacity(terms.len());
         for (factor, elem) in terms {
@@ -263,12 +265,12 @@ impl<'a> Lowering<'a> {
                 Ok(power)
             }
             Unary::Root => Err("roots of constants only are supported".to_owned()),
-            // The quantiser after it builds the table.
+            // The quantiser that follows builds the table.
             Unary::Function(_) => Ok(x),
         }
     }
 
-    /// `x` where it is not negative, else the factor times `x`.
+    /// Returns `x` if it is not negative, otherwise the factor times `x`.
     fn leaky(&mut self, x: &Elem, factor: &Rational) -> Result<Elem, String> {
         let wire = match self.atoms.whole(x)? {
             Elem::Constant(c) => return Ok(Elem::Constant(if c.is_negative() { &c * factor } else { c })),
@@ -298,7 +300,7 @@ impl<'a> Lowering<'a> {
         Ok(Elem::new(&self.atoms, atom, chosen.unit, chosen.offset))
     }
 
-    /// The largest or smallest of some elements.
+    /// Returns the largest or the smallest of several elements.
     fn extreme(&mut self, all: &[Elem], max: bool) -> Result<Elem, String> {
         let constants = all.iter().filter_map(|e| if let Elem::Constant(c) = e { Some(c) } else { None });
         let bound = if max { constants.max() } else { constants.min() }.cloned();
@@ -328,7 +330,7 @@ impl<'a> Lowering<'a> {
         if a == b {
             return Ok(a.clone());
         }
-        // Clamps that are alike can be applied after the choice: they are monotone.
+        // Clamps are monotone, so equal clamps of both elements can be applied to the result.
         let bounds = match (a, b) {
             (Elem::Wire(x), Elem::Wire(y)) if (&x.low, &x.high) == (&y.low, &y.high) => (x.low.clone(), x.high.clone()),
             _ => (None, None),
@@ -347,7 +349,7 @@ impl<'a> Lowering<'a> {
         Ok(Elem::new(&self.atoms, atom, pair.unit, pair.offset).clip(bounds.0.as_ref(), bounds.1.as_ref()))
     }
 
-    /// Elements as integers of one unit and one offset.
+    /// Returns elements as integers with one common unit and offset.
     fn common(&mut self, all: &[Elem]) -> Result<Common, String> {
         let mut unit = Rational::zero();
         let mut offset: Option<Rational> = None;
@@ -394,7 +396,7 @@ impl<'a> Lowering<'a> {
         Ok(outputs)
     }
 
-    /// Sums of products with constants: one matrix.
+    /// Returns the sums of products with constants, as one matrix.
     fn constant_group(&mut self, group: &Group, vector: usize, weights: &[Rational]) -> Result<Vec<Elem>, String> {
         let mut taps = Vec::with_capacity(group.taps.len());
         for &(row, element) in &group.taps {
@@ -427,7 +429,7 @@ impl<'a> Lowering<'a> {
         Ok(sums.into_iter().zip(&offsets).map(|(sum, offset)| sum.affine(&Rational::one(), offset)).collect())
     }
 
-    /// Sums of products of activations.
+    /// Returns the sums of products of activations.
     fn variable_group(&mut self, group: &Group, vector: usize, matrix: usize) -> Result<Vec<Elem>, String> {
         let mut results = Vec::with_capacity(group.outputs.len());
         for n in 0..group.outputs.len() {
@@ -463,7 +465,7 @@ impl<'a> Lowering<'a> {
             .collect()
     }
 
-    /// The value of the code that `x`, or a function of it, is rounded to.
+    /// Returns the quantised value of `x`, or of a function of `x`.
     fn rounded(&mut self, x: &Elem, step: &Step, codes: &Codes, pending: Option<Function>) -> Result<Elem, String> {
         let address = if pending.is_some() { self.atoms.address(x)? } else { x.clone() };
         let x = &address;
@@ -484,7 +486,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The value of the code of a type.
+    /// Returns the value quantised to a type.
     fn typed(&mut self, x: &Elem, step: &Step, quantiser: &Quantiser) -> Result<Elem, String> {
         let ((low, high), round) = (quantiser.codes(), quantiser.round);
         if matches!(quantiser.overflow, Overflow::Saturate | Overflow::SaturateSymmetric) {
@@ -526,7 +528,7 @@ impl<'a> Lowering<'a> {
         for (&element, &step) in trunc.operand.iter().zip(&trunc.step) {
             let x = self.element(operand, element);
             let step = &trunc.steps[step as usize];
-            // n = roundeven(x/s + z), without ends; then n / ratio, rounded.
+            // n = roundeven(x/s + z) without clamping; then n / ratio, rounded.
             let one = Rational::one();
             let t = x.affine(&one.checked_div(&step.from.scale).expect("positive"), &step.from.zero.clone().into());
             let whole = Step { scale: one.clone(), zero: BigInt::ZERO };
@@ -542,7 +544,7 @@ impl<'a> Lowering<'a> {
         Ok(results)
     }
 
-    /// Codes with ends that no value of the element reaches.
+    /// Returns a quantiser without effective clamping: no value of the element reaches its ends.
     fn unlimited(&self, x: &Elem, round: Round) -> Codes {
         let (low, high) = self.atoms.ends(x);
         Codes::Round { low: low.floor() - 1, high: high.ceil() + 1, round }
@@ -562,7 +564,7 @@ impl<'a> Lowering<'a> {
         }
         let Atoms { mut builder, .. } = self.atoms;
         layers.note("outputs", builder.nodes().len());
-        // Widths are limited here, element by element.
+        // Widths are limited by this lowering, element by element.
         builder.limits(Limits { max_ops: Limits::default().max_ops, ..Limits::derived() });
         for output in outputs {
             builder.output(output);
@@ -574,14 +576,15 @@ impl<'a> Lowering<'a> {
         Ok(Lowered { model, units, layers })
     }
 
-    /// An output element: powers of two go into its type, and so does an offset that a sum brings in.
+    /// Returns an output element. Its type includes the power of two of the unit, and an addition includes the offset
+    /// if possible.
     fn output(&mut self, elem: &Elem) -> Result<(Output, Unit), String> {
         let none = Output { source: None, shift: 0, neg: false };
         let mut wire = match self.atoms.plain(elem)? {
             Elem::Constant(value) => return Ok((none, Unit { scale: Rational::one(), offset: value })),
             Elem::Wire(wire) => wire,
         };
-        // A last quantiser's code is that of its scale: the unit is positive.
+        // The unit of an output is positive, like the scale of a quantiser at the output.
         if wire.unit.is_negative() {
             wire.atom = self.atoms.negated(wire.atom)?;
             wire.unit = -&wire.unit;
@@ -589,7 +592,7 @@ impl<'a> Lowering<'a> {
         let whole = wire.offset.checked_div(&wire.unit).filter(Rational::is_integer);
         let dyadic = wire.unit.log2().is_some() && wire.offset.is_dyadic();
         if !wire.offset.is_zero() && (whole.is_some() || dyadic) {
-            // The code of a typed output is its value.
+            // With the offset included, the raw value of a typed output is its value.
             let Elem::Wire(with_offset) = self.atoms.whole(&Elem::Wire(wire))? else {
                 return Err("a wire became constant".to_owned());
             };
@@ -603,19 +606,19 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// See [`Lowering::common`].
+/// Elements with a common unit and offset, see [`Lowering::common`].
 struct Common {
     atoms: Vec<u32>,
     unit: Rational,
     offset: Rational,
 }
 
-/// A constant of the program.
+/// Returns a constant of the program.
 fn constant_op(value: &BigInt) -> (Op, Interval) {
     (Op::Const { value: value.into() }, Interval::new(value, value, 0))
 }
 
-/// Bits of a non-negative number.
+/// Returns the number of bits of a non-negative number.
 fn bits_of(value: &BigInt) -> u32 {
     value.bits().to_u32().unwrap_or(u32::MAX)
 }

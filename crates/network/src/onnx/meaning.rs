@@ -1,4 +1,4 @@
-//! A QONNX network as others see it: [`ReferenceSemantics`].
+//! Implementation of [`ReferenceSemantics`] for QONNX networks.
 
 use super::front::Front;
 use super::kernel::{Binary, Kernel, Unary};
@@ -10,7 +10,7 @@ use alir_core::ir::Model;
 use alir_core::num::Interval;
 use num_bigint::BigInt;
 
-/// The network, where its hardware begins, and what the output codes mean.
+/// A network with the start of its hardware, and the units of its output raw values.
 #[derive(Clone, Debug)]
 pub struct OnnxMeaning {
     network: Network,
@@ -22,14 +22,15 @@ pub struct OnnxMeaning {
 }
 
 impl OnnxMeaning {
-    /// The meaning of a network whose hardware begins at `front` and gives codes of these units and intervals.
+    /// Returns the semantics of a network whose hardware begins at `front` and whose outputs have these units and
+    /// intervals.
     pub fn new(network: Network, front: Front, units: Vec<Unit>, types: Vec<Interval>) -> OnnxMeaning {
         let group = |port: &super::Port| vec![Group { name: port.name.clone(), size: port.elements() }];
         let (input_groups, output_groups) = (group(&network.input), group(&network.output));
         OnnxMeaning { network, front, units, types, input_groups, output_groups }
     }
 
-    /// Where the hardware begins.
+    /// Returns the start of the hardware.
     pub fn front(&self) -> &Front {
         &self.front
     }
@@ -53,7 +54,7 @@ impl ReferenceSemantics for OnnxMeaning {
     }
 
     /// # Panics
-    /// If a value is too wide, which the lowering refuses before.
+    /// If a value is too wide; the lowering refuses such networks before.
     fn evaluate(&self, codes: &[BigInt]) -> Vec<Rational> {
         run_codes(&self.network, &self.front, codes).unwrap_or_else(|e| panic!("{e}"))
     }
@@ -67,7 +68,7 @@ impl ReferenceSemantics for OnnxMeaning {
     }
 }
 
-/// The network without the quantisers after its input, in binary64.
+/// Evaluates the network in binary64, without the quantisers after its input.
 fn float(network: &Network, reals: &[f64]) -> Vec<f64> {
     let constants = |t: usize| network.constant(t).map(|c| c.values.iter().map(Rational::to_f64).collect::<Vec<f64>>());
     let mut values: Vec<Option<Vec<f64>>> = (0..network.tensors.len()).map(constants).collect();

@@ -1,12 +1,12 @@
 //! QONNX files: networks of ONNX operators with quantisers, in exact arithmetic. The contract is section 4 of
 //! `docs/network.md`.
 //!
-//! - [`read`]: bytes to a [`Network`], every problem with its node; nothing of a file is trusted.
-//! - [`run`]: the golden evaluator, in rational numbers.
-//! - [`lower`](lower::lower): the network as an ALIR program.
-//! - [`front`]: what the hardware's ports carry, and how a real number becomes a code.
+//! - [`read`]: parser from bytes to a [`Network`]; every problem names its node, and files are untrusted.
+//! - [`run`]: the reference evaluator, in exact rational numbers.
+//! - [`lower`](lower::lower): lowering of the network to an ALIR program.
+//! - [`front`]: types of the hardware's ports, and encoders from real numbers to raw values.
 //! - `composite`: softmax, norms and Einsum as several steps.
-//! - [`kernel`]: what a node computes, resolved to elements.
+//! - [`kernel`]: computation of a node, resolved to elements.
 
 mod composite;
 mod external;
@@ -33,10 +33,10 @@ use kernel::Kernel;
 use std::path::Path;
 use tensor::Tensor;
 
-/// Problem of a file, or of the request about it.
+/// Reason why a file, or an option for reading it, is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Where: `graph.input`, `node NAME (OP)`, `node INDEX (OP)`; empty for the file as a whole.
+    /// Place of the problem: `graph.input`, `node NAME (OP)`, `node INDEX (OP)`; empty for the file as a whole.
     pub place: String,
     /// Message, in one sentence.
     pub message: String,
@@ -45,18 +45,18 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal without a remedy.
+    /// Returns a refusal without a remedy.
     pub fn new(place: impl Into<String>, message: impl Into<String>) -> Refusal {
         Refusal { place: place.into(), message: message.into(), help: None }
     }
 
-    /// A problem of the quantisation file; its place begins with `quant.`.
+    /// Returns a refusal for a problem of the quantisation file; its place begins with `quant.`.
     fn from_quant(problem: Diagnostic) -> Refusal {
         let place = if let Place::Path(path) = problem.place { path } else { "quant".to_owned() };
         Refusal { place, message: problem.message, help: problem.help }
     }
 
-    /// Returns `true` if the problem is one of the quantisation file.
+    /// Returns `true` if the problem is in the quantisation file.
     pub fn is_of_quant(&self) -> bool {
         self.place.starts_with("quant.")
     }
@@ -78,36 +78,36 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// A checked network: all that its output needs, in the order of use, with every constant evaluated.
+/// A checked network: all parts that its output needs, in the order of use, with every constant evaluated.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// Input port.
     pub input: Port,
     /// Output port.
     pub output: Port,
-    /// The operator that was removed after the output, if there was one.
+    /// Operator that was removed after the output; `None` if none was removed.
     pub cut: Option<String>,
-    /// All values.
+    /// All tensors.
     pub tensors: Vec<Value>,
-    /// The computations, each after those it reads.
+    /// Steps in order, each after the steps whose results it reads.
     pub steps: Vec<Step>,
     /// Size of the matrices.
     pub size: Size,
 }
 
-/// An end of a network.
+/// Input or output port of a network.
 #[derive(Clone, Debug)]
 pub struct Port {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// Index of its value.
+    /// Index of the port's tensor.
     pub tensor: usize,
-    /// Its shape, the batch being 1.
+    /// Shape; the batch size is 1.
     pub shape: Vec<usize>,
 }
 
 impl Port {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn elements(&self) -> usize {
         self.shape.iter().product()
     }
@@ -116,17 +116,17 @@ impl Port {
 /// A tensor of the network.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// Sizes of its axes.
+    /// Sizes of the axes.
     pub shape: Vec<usize>,
-    /// Where its elements come from.
+    /// Origin of the elements.
     pub source: ValueSource,
-    /// The elements are arguments of this function: the quantiser after it applies it.
+    /// Function whose arguments are the elements: the quantiser that follows applies the function.
     pub pending: Option<Function>,
-    /// Record of the quantisation file that types these arguments.
+    /// Record of the quantisation file that defines the type of the elements.
     pub record: Option<RecordType>,
-    /// The last step that reads it.
+    /// Index of the last step that reads the tensor.
     last_use: Option<usize>,
 }
 
@@ -135,41 +135,41 @@ pub struct Value {
 pub struct RecordType {
     /// Place of the record: `nodes.Softmax.difference`.
     pub place: String,
-    /// Its type.
+    /// Type of the intermediate value.
     pub kif: Kif,
 }
 
-/// See [`Value::source`].
+/// Origin of a tensor's elements, see [`Value::source`].
 #[derive(Clone, Debug)]
 pub enum ValueSource {
-    /// Known before.
+    /// Elements that do not depend on the input.
     Constant(Tensor),
-    /// The input or the result of a step.
+    /// Elements of the input, or of the result of a step.
     Computed,
 }
 
-/// A node of the file that computes something for every sample.
+/// A node of the file that is computed for every sample.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// `node NAME (OP)` or `node INDEX (OP)`.
+    /// Place of the node: `node NAME (OP)` or `node INDEX (OP)`.
     pub place: String,
-    /// The operator's name.
+    /// Name of the operator.
     pub operator: String,
     /// Operation of the node.
     pub kernel: Kernel,
-    /// Tensors that it reads.
+    /// Indices of the tensors that the step reads.
     pub inputs: Vec<usize>,
-    /// The tensor that it makes.
+    /// Index of the tensor that the step computes.
     pub output: usize,
 }
 
 impl Network {
-    /// The last step that reads a tensor, the output's apart.
+    /// Returns the last step that reads a tensor; `None` for the output.
     fn last_use(&self, tensor: usize) -> Option<usize> {
         (tensor != self.output.tensor).then_some(self.tensors[tensor].last_use).flatten()
     }
 
-    /// A tensor's value, if it is constant.
+    /// Returns the value of a tensor if it is constant.
     pub fn constant(&self, tensor: usize) -> Option<&Tensor> {
         match &self.tensors[tensor].source {
             ValueSource::Constant(value) => Some(value),
@@ -181,24 +181,26 @@ impl Network {
 /// Size of a network's matrices, checked before any weight is read.
 #[derive(Clone, Debug, Default)]
 pub struct Size {
-    /// Matrices with products of weights: place, `in * out * positions`, bits of a weight.
+    /// Matrices with products of weights: place, number of products (`in * out * positions`), width of a weight in
+    /// bits.
     pub matrices: Vec<(String, u64, u32)>,
 }
 
 impl Size {
-    /// Weights, each as often as it is used.
+    /// Returns the number of weights; a weight is counted each time it is used.
     pub fn weights(&self) -> u64 {
         self.matrices.iter().fold(0, |sum, (_, weights, _)| sum.saturating_add(*weights))
     }
 
-    /// Expected adders: a weight of `B` bits takes `max(1, (B + 1) / 3)`; to the nearest whole number, halves to even.
+    /// Returns the expected number of adders, rounded to the nearest integer.
+    /// A weight of `B` bits needs `max(1, (B + 1) / 3)` adders.
     pub fn adders(&self) -> u64 {
         let thirds: u128 = self.matrices.iter().map(|(_, weights, bits)| expected_thirds(*weights, *bits)).sum();
-        // Thirds have no halves.
+        // A multiple of 1/3 is never halfway between two integers.
         u64::try_from((thirds + 1) / 3).unwrap_or(u64::MAX)
     }
 
-    /// The matrix with the most expected adders.
+    /// Returns the matrix with the most expected adders.
     pub fn largest(&self) -> Option<&(String, u64, u32)> {
         self.matrices.iter().max_by_key(|(_, weights, bits)| expected_thirds(*weights, *bits))
     }
@@ -211,9 +213,9 @@ fn expected_thirds(weights: u64, bits: u32) -> u128 {
 /// Options for reading a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// Expected adders at most.
+    /// Maximum number of expected adders.
     pub max_adders: u64,
-    /// Folder of the file, in which data of initialisers may lie; `None` if the bytes are not those of a file.
+    /// Folder of the file, which may contain external data of initialisers; `None` if the bytes are not from a file.
     pub folder: Option<&'a Path>,
 }
 

@@ -1,8 +1,8 @@
-//! The operators: attributes, shapes, and the kernel of each.
+//! Operators of ONNX and QONNX: attributes, shapes, and the kernel of each operator.
 //!
-//! Two steps, because sizes are checked before any weight is read: [`resolve`] looks at attributes, shapes and small
-//! constants only and gives the shape of the result; the [`Build`] that comes with it makes the kernel once all
-//! constants are there.
+//! Nodes are processed in two steps, because sizes are checked before any weight is read: [`resolve`] uses only
+//! attributes, shapes and small constants, and returns the shape of the result and a [`Build`]; the latter creates the
+//! kernel once all constants are known.
 
 use super::kernel::{
     self, Axis, Binary, Codes, Dot, Group, Kernel, Quant, Step, Trunc, TruncStep, Unary, Windows, broadcast_elements,
@@ -16,10 +16,10 @@ use crate::quantise::Round;
 use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive};
 
-/// Domains of the quantisers.
+/// Domains of the quantiser operators.
 const QUANT_DOMAINS: [&str; 5] =
     ["qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general", "qonnx", "finn"];
-/// Elements that windows and sums may read altogether, in one node.
+/// Maximum number of elements that the windows and sums of one node read in total.
 const MAX_TAPS: usize = 1 << 26;
 
 /// Input of a node: its shape and, if it is small and constant, its value.
@@ -31,19 +31,19 @@ pub(super) struct Operand<'a> {
 /// Creates the kernel once the constants among the inputs are known.
 pub(super) type Build = Box<dyn FnOnce(&[Option<&Tensor>]) -> Result<Kernel, String>>;
 
-/// A node that was understood.
+/// Result of `resolve` for a node.
 pub(super) struct Resolved {
     /// Shape of the result.
     pub(super) shape: Vec<usize>,
-    /// Inputs of the node that the kernel reads, by number, in the kernel's order.
+    /// Indices of the node's inputs that the kernel reads, in the order of the kernel's operands.
     pub(super) inputs: Vec<usize>,
-    /// Products of a matrix: `in * out * positions`.
+    /// Number of products of a matrix: `in * out * positions`.
     pub(super) products: u64,
     /// The kernel, or the value of a node that depends on shapes only.
     pub(super) result: Outcome,
 }
 
-/// See [`Resolved::result`].
+/// Kernel or value of a node, see [`Resolved::result`].
 pub(super) enum Outcome {
     Kernel(Build),
     Value(Tensor),
@@ -122,7 +122,7 @@ pub(super) struct Node<'a> {
     pub(super) operands: Vec<Option<Operand<'a>>>,
 }
 
-/// Returns shape and kernel of a node.
+/// Returns the shape and the kernel of a node.
 ///
 /// # Errors
 /// Returns the reason why the node is not supported.
@@ -236,7 +236,7 @@ impl<'a> Node<'a> {
         String::from_utf8(bytes).map(Some).map_err(|_| format!("the attribute {name} is no text"))
     }
 
-    /// Axes given as an attribute (older opsets) or as a constant input.
+    /// Returns the axes, given as an attribute (older opsets) or as a constant input; `None` if they are omitted.
     fn axes(&self, input: usize) -> Result<Option<Vec<i64>>, String> {
         if let Some(axes) = self.integers("axes")? {
             return Ok(Some(axes));
@@ -252,7 +252,7 @@ impl<'a> Node<'a> {
 /// Checks the number of inputs.
 ///
 /// # Errors
-/// The number, and the `least` and `most` inputs of the operator.
+/// Returns a message with the number, and with the `least` and `most` inputs of the operator.
 pub(super) fn check_count(count: usize, least: usize, most: usize) -> Result<(), String> {
     if (least..=most).contains(&count) {
         return Ok(());
@@ -261,7 +261,7 @@ pub(super) fn check_count(count: usize, least: usize, most: usize) -> Result<(),
     Err(format!("{count} inputs; it has {expected}"))
 }
 
-/// Returns a float attribute as the exact value of its float32; the default is a float32 too.
+/// Returns a float attribute as the exact value of its float32; the default is a float32, too.
 pub(super) fn float_attribute(node: &Node, name: &str, default: f32) -> Result<Rational, String> {
     let value = match node.attribute(name)? {
         None => default,
@@ -352,7 +352,7 @@ fn bit_width(bits: &Tensor, what: &str) -> Result<u32, String> {
     whole.ok_or_else(|| format!("{what} is {}; it must be a whole number from 1 to 64", bits.to_f64()))
 }
 
-/// Returns the smallest and largest code of `n` bits.
+/// Returns the smallest and largest raw value of `bits` bits.
 fn codes_of(bits: u32, signed: bool, narrow: bool) -> (BigInt, BigInt) {
     let narrow = i64::from(narrow);
     if signed {
@@ -625,7 +625,8 @@ fn batch_normalization(node: &Node) -> Result<Resolved, String> {
     })
 }
 
-/// Returns the binary64 nearest to `gamma / sqrt(variance)`: the root of a quotient, so that it is rounded once.
+/// Returns the binary64 number nearest to `gamma / sqrt(variance)`. The root of the exact quotient is rounded only
+/// once.
 fn normaliser(gamma: &Rational, variance: &Rational) -> Result<Rational, String> {
     if variance.is_zero() || variance.is_negative() {
         return Err("var + epsilon is not positive".to_owned());
@@ -660,7 +661,7 @@ fn mat_mul(node: &Node) -> Result<Resolved, String> {
     let products = products(&[batches, rows, columns, inner])?;
     let (of_a, of_b) = (broadcast_elements(lead_a, &lead), broadcast_elements(lead_b, &lead));
     let build = move |constants: &[Option<&Tensor>]| {
-        // The constant one is the matrix.
+        // The constant operand is the matrix.
         let vector = usize::from(constants[0].is_some() && constants[1].is_none());
         let mut groups = Vec::new();
         for batch in 0..batches {
@@ -891,7 +892,7 @@ fn pool(node: &Node, kind: Pool) -> Result<Resolved, String> {
     }
     resolved(shape, vec![0], move |_| {
         let windows = Windows::new(&axes);
-        // The mean of zeros alone is zero.
+        // If padding is included, the mean of a window in the padding is zero.
         let has_value = kind == Pool::Average && include_padding;
         if !has_value && windows.taps.iter().any(Vec::is_empty) {
             return Err("a window lies in the padding altogether".to_owned());
@@ -932,7 +933,7 @@ fn averaged(window: Vec<u32>) -> (Vec<u32>, Rational) {
     (window, factor)
 }
 
-/// Returns for each remaining element the elements that it replaces.
+/// Returns, for each remaining element, the elements that the reduction combines.
 fn reduced(shape: &[usize], axes: &[usize]) -> Result<Vec<Vec<u32>>, String> {
     let kept: Vec<usize> = (0..shape.len()).filter(|a| !axes.contains(a)).collect();
     let strides = strides_of(shape);
@@ -973,7 +974,7 @@ fn reduce(node: &Node, mean: bool) -> Result<Resolved, String> {
 
 // Moves.
 
-/// Returns all elements in their order, in another shape.
+/// Returns a move of all elements, in order, to another shape.
 fn move_all(node: &Node, shape: Vec<usize>) -> Result<Resolved, String> {
     let count = limited(node.shape(0)?)? as u32;
     if limited(&shape)? != count as usize {
@@ -997,7 +998,7 @@ fn flatten(node: &Node) -> Result<Resolved, String> {
     node.count(1, 1)?;
     let x = node.shape(0)?;
     let axis = node.integer("axis", 1)?;
-    // The axis may follow the last one.
+    // The axis may be one past the last axis.
     let axis = if axis == x.len() as i64 { x.len() } else { axis_of(axis, x.len())? };
     move_all(node, vec![x[..axis].iter().product(), x[axis..].iter().product()])
 }
@@ -1197,7 +1198,7 @@ fn gather(node: &Node) -> Result<Resolved, String> {
     })
 }
 
-/// Chooses one of two inputs element by element, by a constant condition.
+/// Resolves a selection of one of two inputs element by element, by a constant condition.
 fn choose(node: &Node) -> Result<Resolved, String> {
     node.count(3, 3)?;
     let (condition, x, y) = (node.shape(0)?, node.shape(1)?, node.shape(2)?);
@@ -1214,7 +1215,7 @@ fn choose(node: &Node) -> Result<Resolved, String> {
     })
 }
 
-/// Elements of a part of the input, in whose axes index `k` is `start + k * step` of the input's.
+/// Returns a move of a part of the input: index `k` of an axis is index `start + k * step` of the input's axis.
 fn part(node: &Node, shape: Vec<usize>, from: &[(i64, i64)]) -> Result<Resolved, String> {
     limited(&shape)?;
     let strides = strides_of(node.shape(0)?);
@@ -1261,8 +1262,8 @@ fn slice(node: &Node) -> Result<Resolved, String> {
     part(node, shape, &from)
 }
 
-/// Returns one part: a node of several outputs is split into one node per output, and an internal attribute gives the
-/// index of the output.
+/// Resolves one output of a Split: a node with several outputs is replaced with one node per output, and an internal
+/// attribute has the index of the output.
 fn split(node: &Node) -> Result<Resolved, String> {
     node.count(1, 2)?;
     let x = node.shape(0)?;
@@ -1335,8 +1336,8 @@ fn tile(node: &Node) -> Result<Resolved, String> {
     resolved(shape, vec![0], move |_| Ok(Kernel::Move(elements)))
 }
 
-/// Changes the type: of constants as [`Tensor::cast`]; other values may change to float and double only, which alters
-/// none of them.
+/// Resolves a change of type: constants are converted by [`Tensor::cast`]; other values may be converted to float and
+/// double only, which changes no value.
 fn cast(node: &Node) -> Result<Resolved, String> {
     node.count(1, 1)?;
     let to = i32::try_from(node.integer("to", 0)?).unwrap_or(0);
@@ -1347,7 +1348,7 @@ fn cast(node: &Node) -> Result<Resolved, String> {
     }
 }
 
-/// Returns a node whose result is known.
+/// Returns a node whose result is constant.
 fn constant(value: Tensor) -> Result<Resolved, String> {
     Ok(Resolved { shape: value.shape.clone(), inputs: Vec::new(), products: 0, result: Outcome::Value(value) })
 }

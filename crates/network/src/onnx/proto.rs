@@ -1,14 +1,14 @@
-//! The messages of `onnx.proto` as far as we use them, and how a file becomes one.
+//! Messages of `onnx.proto` that the parser uses, and the decoder of a file.
 //!
-//! The structs are written by hand after onnx.proto (IR version 10), field numbers and all, so that building us needs
-//! no `protoc`; fields that we do not look at are left out and skipped. Before `prost` allocates anything, [`Tally`]
-//! walks the bytes and counts what would come out: a message of two bytes becomes a struct of hundreds.
+//! The structs are written by hand after onnx.proto (IR version 10), including the field numbers, so that a build needs
+//! no `protoc`; unused fields are omitted and skipped. Before `prost` allocates memory, [`Tally`] scans the bytes and
+//! counts the resulting items, because a message of two bytes becomes a struct of hundreds of bytes.
 
 use prost::Message;
 
-/// Nodes of a file at most.
+/// Maximum number of nodes of a file.
 pub(super) const MAX_NODES: usize = 65_536;
-/// Small things (attributes, names, dimensions) of a file at most.
+/// Maximum number of small parts (attributes, names, dimensions) of a file.
 const MAX_PARTS: usize = 1 << 22;
 
 #[derive(Clone, PartialEq, Message)]
@@ -45,7 +45,7 @@ pub(super) struct GraphProto {
     pub(super) sparse_initializer: Vec<Nothing>,
 }
 
-/// A message of which only the presence matters.
+/// A message of which only the presence is relevant.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Nothing {}
 
@@ -157,10 +157,10 @@ pub(super) struct DimensionProto {
     pub(super) parameter: Option<String>,
 }
 
-/// The model in these bytes.
+/// Decodes the model in these bytes.
 ///
 /// # Errors
-/// Why it is none.
+/// Returns the reason why the bytes are not a model.
 pub(super) fn decode(bytes: &[u8]) -> Result<ModelProto, String> {
     Tally::default().message(bytes, &MODEL).map_err(|e| format!("no ONNX file: {e}"))?;
     let mut model = ModelProto::decode(bytes).map_err(|e| format!("no ONNX file: {e}"))?;
@@ -168,14 +168,14 @@ pub(super) fn decode(bytes: &[u8]) -> Result<ModelProto, String> {
     Ok(model)
 }
 
-/// Attributes of ours: which output of a `Split` a node makes, and how many there are.
+/// Internal attributes: index of the output of a `Split` that a node computes, and number of outputs.
 pub(super) const PART: &str = "alir2hdl part";
 pub(super) const PARTS: &str = "alir2hdl parts";
 
-/// Outputs of a `Split` at most.
+/// Maximum number of outputs of a `Split`.
 const MAX_SPLIT: usize = 1024;
 
-/// Makes of each `Split` a node for every output, at the end of the graph but for the first.
+/// Replaces each `Split` with a node for every output; all nodes except the first are appended to the graph.
 fn split_outputs(graph: &mut GraphProto) -> Result<(), String> {
     let integer = |name: &str, value: usize| AttributeProto {
         name: Some(name.into()),
@@ -222,7 +222,7 @@ pub fn recognised(head: &[u8]) -> bool {
             return false;
         }
         if key >> 3 == 7 {
-            // The graph begins with a node, a name or another field of its own; anything else is no ONNX.
+            // A graph begins with a node, a name or another of its fields; a file with other content is not ONNX.
             let mut length = rest;
             return varint(&mut length).is_ok_and(|bytes| bytes > 0) && fields > 0;
         }
@@ -235,9 +235,9 @@ pub fn recognised(head: &[u8]) -> bool {
     false
 }
 
-/// Which fields of a message are messages that cost memory: number, and what they hold.
+/// Fields of a message that are messages and cost memory.
 struct Layout {
-    /// Messages inside.
+    /// Numbers and layouts of these fields.
     messages: &'static [(u64, &'static Layout)],
     /// Field that counts as a node.
     node: Option<u64>,
@@ -255,7 +255,7 @@ const GRAPH: Layout =
     Layout { messages: &[(1, &NODE), (5, &TENSOR), (11, &VALUE_INFO), (12, &VALUE_INFO), (15, &LEAF)], node: Some(1) };
 const MODEL: Layout = Layout { messages: &[(7, &GRAPH), (8, &LEAF)], node: None };
 
-/// Counts what a file holds, before anything is allocated for it.
+/// Counter of the contents of a file, used before memory is allocated for them.
 #[derive(Default)]
 struct Tally {
     nodes: usize,
@@ -266,7 +266,7 @@ impl Tally {
     fn message(&mut self, mut bytes: &[u8], layout: &Layout) -> Result<(), String> {
         while !bytes.is_empty() {
             let (field, value) = next_field(&mut bytes)?;
-            // A long field costs what it is long; what counts is the many short ones.
+            // The memory of a long field is proportional to its length; many short fields must be counted.
             self.parts += 1;
             self.nodes += usize::from(layout.node == Some(field));
             if self.nodes > MAX_NODES {
@@ -290,7 +290,7 @@ enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Takes one field off the front: its number and what it holds.
+/// Removes the first field of the bytes; returns its number and its content.
 fn next_field<'a>(bytes: &mut &'a [u8]) -> Result<(u64, Value<'a>), String> {
     let key = varint(bytes)?;
     let take = |bytes: &mut &'a [u8], count: u64| match usize::try_from(count) {

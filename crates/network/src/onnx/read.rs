@@ -1,5 +1,5 @@
-//! Parser from ONNX bytes to a [`Network`]: one input, one output, the nodes between in topological order, constants
-//! folded.
+//! Parser from ONNX bytes to a [`Network`]: one input, one output, the nodes between them in topological order, with
+//! folded constants.
 
 use super::composite::{self, Mask, Parameter, Records, Source, Stage};
 use super::external;
@@ -24,15 +24,16 @@ const SMALL: usize = 256;
 /// Parses a network.
 ///
 /// # Errors
-/// Invalid or unsupported parts of the file with their places, including all unsupported operators.
+/// Returns the invalid or unsupported parts of the file with their places, including up to 50 nodes with unsupported
+/// operators.
 pub fn read(bytes: &[u8], options: &Options<'_>) -> Result<Network, Vec<Refusal>> {
     read_with(bytes, options, &QuantFile::default())
 }
 
-/// Parses a network, with types of the intermediate values of softmax and norms.
+/// Parses a network, with the types of the intermediate values of softmax and norms.
 ///
 /// # Errors
-/// As [`read`]; missing records, or records of nodes that the file does not have.
+/// As [`read`]; also if records are missing, or if records belong to nodes that the file does not have.
 pub fn read_with(bytes: &[u8], options: &Options<'_>, quant: &QuantFile) -> Result<Network, Vec<Refusal>> {
     let mut model = proto::decode(bytes).map_err(|e| vec![Refusal::new("", e)])?;
     external::load(&mut model, options.folder)?;
@@ -48,16 +49,16 @@ pub struct Structure {
     pub nodes: usize,
     /// Size of the matrices.
     pub size: Size,
-    /// Nodes without all of their records.
+    /// Nodes whose records in the quantisation file are missing or incomplete.
     pub missing: Vec<MissingRecords>,
 }
 
-/// A node whose records in the quantisation file are missing or not complete.
+/// A node whose records in the quantisation file are missing or incomplete.
 #[derive(Clone, Debug)]
 pub struct MissingRecords {
-    /// `node NAME (OP)`.
+    /// Place of the node: `node NAME (OP)`.
     pub place: String,
-    /// Names of the missing records, as a message.
+    /// Message with the names of the missing records.
     pub message: String,
 }
 
@@ -76,14 +77,14 @@ pub fn structure(bytes: &[u8], options: &Options<'_>, quant: &QuantFile) -> Resu
     Ok(Structure { nodes, size: network.size, missing })
 }
 
-/// Facts about a file that `info` prints, supported or not.
+/// Facts about a file that `info` prints, even if the file is not supported.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Number of nodes of each operator, and `true` if it is supported.
+    /// Number of nodes of each operator, and `true` if all of these nodes are supported.
     pub operators: BTreeMap<String, (usize, bool)>,
     /// Nodes in the order of the file.
     pub nodes: Vec<NodeSummary>,
-    /// Initialisers: name, shape, bytes.
+    /// Initialisers: name, shape, size in bytes.
     pub buffers: Vec<(String, Vec<i64>, u64)>,
     /// Inputs of the graph that are not initialisers.
     pub inputs: Vec<PortSummary>,
@@ -98,7 +99,7 @@ pub struct Summary {
 pub struct PortSummary {
     /// Name of the tensor.
     pub name: String,
-    /// Dimensions in order: a number, a name, or `?` for one that the file leaves open.
+    /// Dimensions in order: a number, a name, or `?` for a dimension that the file does not fix.
     pub shape: Vec<String>,
 }
 
@@ -120,15 +121,15 @@ impl PortSummary {
 /// One line of a [`Summary`].
 #[derive(Clone, Debug)]
 pub struct NodeSummary {
-    /// `node NAME (OP)`.
+    /// Place of the node: `node NAME (OP)`.
     pub place: String,
-    /// `true` if the output depends on it.
+    /// `true` if the output of the graph depends on the node.
     pub needed: bool,
-    /// `true` if its operator is supported.
+    /// `true` if the operator of the node is supported.
     pub supported: bool,
 }
 
-/// Returns the contents of any ONNX file, supported or not.
+/// Returns the contents of any ONNX file, even if it is not supported.
 ///
 /// # Errors
 /// If the bytes are not an ONNX file.
@@ -170,7 +171,7 @@ pub fn summary(bytes: &[u8]) -> Result<Summary, Refusal> {
     Ok(summary)
 }
 
-/// Returns `node NAME (OP)`, with the index of a node without a name.
+/// Returns `node NAME (OP)`, with an index instead of the name for a node without a name.
 fn place(index: usize, node: &NodeProto) -> String {
     let operator = node.op_type.as_deref().unwrap_or("");
     match node.name.as_deref() {
@@ -197,13 +198,13 @@ struct Reader<'a> {
     cut: Option<String>,
     /// Nodes on which the output depends, in topological order.
     needed: Vec<usize>,
-    /// Tensors by name, entered so far.
+    /// Indices of tensors by name, for the tensors that are registered so far.
     names: BTreeMap<&'a str, usize>,
     tensors: Vec<Draft<'a>>,
     elements: usize,
     /// Types of intermediate values.
     quant: QuantFile,
-    /// `true` if only the structure matters, not the types of intermediate values.
+    /// `true` if only the structure is checked, not the types of intermediate values.
     untyped: bool,
     missing: Vec<MissingRecords>,
     opset: i64,
@@ -214,7 +215,7 @@ struct Draft<'a> {
     name: &'a str,
     shape: Vec<usize>,
     state: State<'a>,
-    /// Width of the elements in bits, if a quantiser of constants computes the tensor.
+    /// Width of the elements in bits, if the tensor is the result of a quantiser of constants.
     bits: Option<u32>,
     pending: Option<crate::function::Function>,
     record: Option<RecordType>,
@@ -226,11 +227,11 @@ enum State<'a> {
     Known(Tensor),
     /// Computed from constants by a node that is not evaluated yet.
     Constant,
-    /// Differs from sample to sample.
+    /// Differs between samples.
     Computed,
 }
 
-/// A node after the first of the two steps.
+/// A node after the first of two steps: planned, but not built.
 struct Planned {
     node: usize,
     resolved: Resolved,
@@ -278,7 +279,7 @@ impl<'a> Reader<'a> {
     /// Sets the types of intermediate values from a quantisation file.
     ///
     /// # Errors
-    /// An entry for a node that does not exist, or a key that the operator does not have.
+    /// If an entry is for a node that does not exist, or has a key that the operator does not have.
     fn use_records(&mut self, quant: &QuantFile) -> Result<(), Vec<Refusal>> {
         for key in quant.node_entries() {
             let answers = |node: &NodeProto| node.name.as_deref() == Some(key) || node.op_type.as_deref() == Some(key);
@@ -300,7 +301,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Removes final nodes that preserve the order of the outputs: monotone functions and selections such as ArgMax.
+    /// Removes Softmax, LogSoftmax, ArgMax and TopK nodes at the output. The first input of such a node becomes the
+    /// output of the network.
     fn cut_off(&mut self) {
         let mut seen = BTreeSet::new();
         while let Some(&Origin::Node(index, _)) = self.origins.get(self.output) {
@@ -313,7 +315,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the nodes on which the output depends in topological order, otherwise in the order of the file.
+    /// Returns the nodes on which the output depends, in topological order; independent nodes keep the order of the
+    /// file.
     fn order(&self) -> Result<Vec<usize>, Refusal> {
         let mut needed = BTreeSet::new();
         let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -425,7 +428,7 @@ impl<'a> Reader<'a> {
             source: match draft.state {
                 State::Known(value) => ValueSource::Constant(value),
                 State::Computed => ValueSource::Computed,
-                // A constant that was folded into others has no reader.
+                // A constant that was folded into other constants has no reader.
                 State::File(_) | State::Constant => ValueSource::Constant(empty()),
             },
             pending: draft.pending,
@@ -438,7 +441,7 @@ impl<'a> Reader<'a> {
                 tensors[read].last_use = Some(number);
             }
         }
-        // The data of folded constants is dropped.
+        // The data of folded constants is not needed any more.
         for tensor in &mut tensors {
             if tensor.last_use.is_none() && matches!(tensor.source, ValueSource::Constant(_)) {
                 tensor.source = ValueSource::Constant(empty());
@@ -447,7 +450,7 @@ impl<'a> Reader<'a> {
         Network { input, output, cut: self.cut, tensors, steps, size }
     }
 
-    /// Returns an error that names all unsupported operators.
+    /// Returns an error that names the nodes with unsupported operators, at most 50 of them.
     fn refuse_operators(&self) -> Result<(), Vec<Refusal>> {
         let bad = self.needed.iter().filter(|&&index| !operators::supported(&self.graph.node[index]));
         let refusals: Vec<Refusal> =
@@ -455,7 +458,7 @@ impl<'a> Reader<'a> {
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
-    /// Returns the index of a tensor; initialisers are entered at their first use.
+    /// Returns the index of a tensor; an initialiser is registered at its first use.
     fn tensor(&mut self, name: &'a str) -> Result<usize, String> {
         if let Some(&known) = self.names.get(name) {
             return Ok(known);
@@ -478,7 +481,7 @@ impl<'a> Reader<'a> {
         Ok(tensor)
     }
 
-    /// Adds a tensor that nodes of the file cannot reference by name.
+    /// Adds a tensor without registering its name.
     fn add(&mut self, name: &'a str, shape: Vec<usize>, state: State<'a>) -> Result<usize, String> {
         let count = tensor::elements(&shape).ok_or_else(|| format!("the shape {shape:?} is too large"))?;
         self.elements = self.elements.saturating_add(count);
@@ -489,7 +492,8 @@ impl<'a> Reader<'a> {
         Ok(self.tensors.len() - 1)
     }
 
-    /// First step for a node: computes its shape and the size of its matrix. Small constants are folded immediately.
+    /// Computes the shape of a node and the size of its matrix, as the first of two steps. Small constants are folded
+    /// immediately.
     fn plan(&mut self, index: usize, size: &mut Size) -> Result<Vec<Planned>, String> {
         let node = &self.graph.node[index];
         let Some(name) = node.output.first().map(String::as_str).filter(|name| !name.is_empty()) else {
@@ -549,14 +553,14 @@ impl<'a> Reader<'a> {
         self.tensors[output].bits = bits;
         let plan = Planned { node: index, resolved, inputs, output };
         if small && !varies || matches!(plan.resolved.result, Outcome::Value(_)) {
-            // A failing fold is reported in the first step.
+            // The shapes of later nodes may depend on this value, so it is computed in the first step.
             self.build(plan, &mut Functions::new())?;
             return Ok(Vec::new());
         }
         Ok(vec![plan])
     }
 
-    /// Plans an operator that becomes several steps.
+    /// Plans an operator that becomes several kernels.
     fn composite(
         &mut self,
         index: usize,
@@ -652,7 +656,7 @@ impl<'a> Reader<'a> {
         Ok(planned)
     }
 
-    /// Returns the constant mask directly before a softmax.
+    /// Returns the constant mask directly before a softmax; `Mask::None` without a mask.
     fn mask(&mut self, input: &'a str) -> Result<Mask, String> {
         let Some(&Origin::Node(index, 0)) = self.origins.get(input) else { return Ok(Mask::None) };
         let node = &self.graph.node[index];
@@ -676,7 +680,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Returns `true` if a node may read minus infinity: it moves constants, or all its readers are Softmax nodes.
+    /// Returns `true` if a node may read minus infinity: a Softmax, an Add or Where whose readers are all Softmax
+    /// nodes, or a node that only moves constants.
     fn may_read_infinity(&self, index: usize) -> bool {
         let node = &self.graph.node[index];
         let moves = [
@@ -710,13 +715,14 @@ impl<'a> Reader<'a> {
         readers.peek().is_some() && readers.all(|other| other.op_type.as_deref() == Some("Softmax"))
     }
 
-    /// Returns the width of a matrix's weights in bits, estimated without reading it.
+    /// Returns the width of a matrix's weights in bits, estimated without reading the matrix.
     fn weight_bits(&self, inputs: &[Option<usize>]) -> u32 {
         let constants = inputs.iter().take(2).flatten().filter(|&&t| !matches!(self.tensors[t].state, State::Computed));
         constants.filter_map(|&t| self.tensors[t].bits).next().unwrap_or(8)
     }
 
-    /// Returns the width in bits that a quantiser gives to the elements of a constant; moves preserve it.
+    /// Returns the width in bits that a quantiser gives to the elements of a constant. Nodes that only move elements
+    /// preserve this width.
     fn bits_of(&self, node: &NodeProto, inputs: &[Option<usize>]) -> Option<u32> {
         let known = |input: usize| match &self.tensors[(*inputs.get(input)?)?].state {
             State::Known(value) => value.single().and_then(|v| u32::try_from(v.numerator()).ok()),
@@ -732,7 +738,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the real function whose quantiser is still to come; only moves are allowed between the two.
+    /// Returns the real function that a later quantiser applies to the result of the node; `None` without one. Between
+    /// the function and its quantiser, only nodes that move elements are allowed.
     fn pending(&self, node: &NodeProto, inputs: &[Option<usize>]) -> Result<Option<crate::function::Function>, String> {
         use crate::function::Function;
         let before: Vec<_> = inputs.iter().flatten().map(|&t| self.tensors[t].pending).collect();
@@ -758,7 +765,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Second step for a node: builds the kernel, or evaluates a constant.
+    /// Builds the kernel of a node, or evaluates a constant, as the second of two steps.
     fn build(&mut self, plan: Planned, functions: &mut Functions) -> Result<Option<Step>, String> {
         let build: Build = match plan.resolved.result {
             Outcome::Value(value) => {

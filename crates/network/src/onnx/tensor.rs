@@ -1,31 +1,31 @@
-//! Constant tensors: exact numbers with a shape, and how a file's tensors become them.
+//! Constant tensors: exact numbers with a shape, and their parsers from a file's tensors.
 
 use super::proto::TensorProto;
 use crate::exact::Rational;
 use num_bigint::BigInt;
 
-/// Axes of a tensor at most.
+/// Maximum number of axes of a tensor.
 pub(super) const MAX_AXES: usize = 32;
-/// Elements of a tensor at most.
+/// Maximum number of elements of a tensor.
 pub(super) const MAX_ELEMENTS: usize = 1 << 24;
 
-/// Exact numbers in row-major order.
+/// Tensor of exact numbers in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// Sizes of the axes.
     pub shape: Vec<usize>,
-    /// One number an element.
+    /// Elements in row-major order.
     pub values: Vec<Rational>,
 }
 
 impl Tensor {
-    /// A vector of whole numbers.
+    /// Returns a vector of integers.
     pub(super) fn from_integers(values: impl IntoIterator<Item = i64>) -> Tensor {
         let values: Vec<_> = values.into_iter().map(Rational::from).collect();
         Tensor { shape: vec![values.len()], values }
     }
 
-    /// The only element, if there is just one.
+    /// Returns the only element; `None` if the tensor does not have exactly one element.
     pub(super) fn single(&self) -> Option<&Rational> {
         match self.values.as_slice() {
             [value] => Some(value),
@@ -33,17 +33,17 @@ impl Tensor {
         }
     }
 
-    /// The elements as whole numbers of 64 bits.
+    /// Returns the elements as integers of 64 bits; `None` if an element is not such an integer.
     pub(super) fn integers(&self) -> Option<Vec<i64>> {
         let whole = |value: &Rational| value.is_integer().then(|| i64::try_from(value.numerator()).ok()).flatten();
         self.values.iter().map(whole).collect()
     }
 
-    /// Returns the tensor in another data type: rounded to float and double, unchanged in integer types that have the
-    /// numbers.
+    /// Returns the tensor in another data type: rounded to float and double, unchanged in integer types that can
+    /// represent its numbers.
     ///
     /// # Errors
-    /// The reason that the type is not supported, or the number that it does not have.
+    /// Returns the reason why the type is not supported, or the number that it cannot represent.
     pub(super) fn cast(&self, code: i32) -> Result<Tensor, String> {
         let kind = DataType::from_code(code);
         let cast = |value: &Rational| match kind {
@@ -67,16 +67,16 @@ impl Tensor {
     }
 }
 
-/// Number of elements of a shape, if within [`MAX_ELEMENTS`].
+/// Returns the number of elements of a shape; `None` if it exceeds [`MAX_ELEMENTS`].
 pub(super) fn elements(shape: &[usize]) -> Option<usize> {
     let product = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))?;
     (product <= MAX_ELEMENTS).then_some(product)
 }
 
-/// The shape of a file's tensor.
+/// Returns the shape of a file's tensor.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns a message if the shape is invalid.
 pub(super) fn shape_of(proto: &TensorProto) -> Result<Vec<usize>, String> {
     if proto.dims.len() > MAX_AXES {
         return Err(format!("{} axes; at most {MAX_AXES} are supported", proto.dims.len()));
@@ -87,10 +87,11 @@ pub(super) fn shape_of(proto: &TensorProto) -> Result<Vec<usize>, String> {
     Ok(shape)
 }
 
-/// The numbers of a file's tensor.
+/// Returns the numbers of a file's tensor.
 ///
 /// # Errors
-/// What is wrong with it: a type that is not supported, too few or too many numbers, NaN, infinity.
+/// Returns a message if the tensor is invalid: a type that is not supported, too few or too many numbers, NaN,
+/// infinity.
 pub(super) fn read(proto: &TensorProto) -> Result<Tensor, String> {
     let shape = shape_of(proto)?;
     let count = elements(&shape).unwrap_or(0);
@@ -112,7 +113,7 @@ fn numbers(proto: &TensorProto, count: usize) -> Result<Vec<Rational>, String> {
     };
     if let Some(raw) = &proto.raw_data {
         if let DataType::Nibble { signed } = kind {
-            // Two to a byte, the first one low; the last high half is not used where their number is odd.
+            // Two numbers per byte, the first in the low half; if the count is odd, the last high half is not used.
             if raw.len() != count.div_ceil(2) {
                 return Err(format!("{} bytes for {count} numbers of 4 bits", raw.len()));
             }
@@ -142,7 +143,7 @@ fn numbers(proto: &TensorProto, count: usize) -> Result<Vec<Rational>, String> {
             .map(|&bits| u16::try_from(bits).ok().and_then(bfloat).ok_or_else(|| "NaN or infinity".to_owned()))
             .collect(),
         DataType::Bool => Ok(proto.int32_data.iter().map(|&v| i64::from(v != 0).into()).collect()),
-        // Typed fields hold the bytes of the packed form, each as an integer.
+        // Typed fields contain the bytes of the packed format, each as an integer.
         DataType::Nibble { signed } => {
             let halves = proto.int32_data.iter().flat_map(|&byte| [byte & 15, (byte >> 4) & 15]);
             Ok(halves.take(count).map(|bits| nibble(bits, signed)).collect())
@@ -160,18 +161,18 @@ pub(super) fn is_float(code: i32) -> bool {
     matches!(DataType::from_code(code), Some(DataType::Float | DataType::Double))
 }
 
-/// Reason against a change to a data type that may change values.
+/// Returns the reason against a conversion to a data type that may change values.
 pub(super) fn may_round(code: i32) -> String {
     let name = type_name(code);
     format!("a change to {name} may round; FLOAT and DOUBLE are supported, integers of whole constants")
 }
 
-/// Reason against a change of a constant that the data type does not have.
+/// Returns the reason against a conversion of a constant that the data type cannot represent.
 fn beyond(value: &Rational, code: i32) -> String {
     format!("the constant {value} is beyond {}", type_name(code))
 }
 
-/// Types of elements that we read.
+/// Supported types of elements.
 #[derive(Clone, Copy)]
 enum DataType {
     Float,
@@ -216,7 +217,7 @@ impl DataType {
         }
     }
 
-    /// The number in these little-endian bytes; `None` for NaN and plus infinity.
+    /// Returns the number in these little-endian bytes; `None` for NaN and plus infinity.
     fn number(self, bytes: &[u8]) -> Option<Rational> {
         match self {
             DataType::Float => finite_or_mask(f32::from_le_bytes(bytes.try_into().ok()?).into()),
@@ -233,10 +234,10 @@ impl DataType {
     }
 }
 
-/// Fractional bits of the number that stands for minus infinity: below all numbers of binary64.
+/// Fractional bits of the number that represents minus infinity, which is below all numbers of binary64.
 const MASK: i64 = -2000;
 
-/// A finite number; minus infinity as a number that only masks may have.
+/// Returns a finite number exactly, and minus infinity as a number that only masks may contain; `None` for others.
 pub(super) fn finite_or_mask(x: f64) -> Option<Rational> {
     if x == f64::NEG_INFINITY { Some(Rational::from_code(&BigInt::from(-1), MASK)) } else { Rational::from_f64(x) }
 }
@@ -249,18 +250,18 @@ impl Tensor {
     }
 }
 
-/// The value of a bfloat16, the upper half of a float32; `None` for NaN and plus infinity.
+/// Returns the value of a bfloat16, the upper half of a float32; `None` for NaN and plus infinity.
 fn bfloat(bits: u16) -> Option<Rational> {
     finite_or_mask(f32::from_bits(u32::from(bits) << 16).into())
 }
 
-/// The value of the low four bits.
+/// Returns the value of the low four bits.
 fn nibble(bits: i32, signed: bool) -> Rational {
     let negative = signed && bits >= 8;
     i64::from(if negative { bits - 16 } else { bits }).into()
 }
 
-/// The value of a float16; `None` for NaN and plus infinity.
+/// Returns the value of a float16; `None` for NaN and plus infinity.
 fn half(bits: u16) -> Option<Rational> {
     let fraction = i64::from(bits & 0x3ff);
     let (mantissa, exponent) = match (bits >> 10) & 0x1f {
@@ -272,7 +273,7 @@ fn half(bits: u16) -> Option<Rational> {
     Some(if bits >> 15 == 1 { -&magnitude } else { magnitude })
 }
 
-/// The name of a data type of onnx.proto.
+/// Returns the name of a data type of onnx.proto.
 pub(super) fn type_name(code: i32) -> String {
     const NAMES: [&str; 24] = [
         "UNDEFINED",
@@ -307,7 +308,7 @@ pub(super) fn type_name(code: i32) -> String {
 mod tests {
     use super::*;
 
-    /// The number for minus infinity in a mask stays it, whatever rounds.
+    /// The number that represents minus infinity in a mask does not change in a conversion that rounds.
     #[test]
     fn masks_are_cast_to_masks() {
         let mask = Tensor { shape: vec![1], values: vec![finite_or_mask(f64::NEG_INFINITY).unwrap()] };

@@ -1,5 +1,5 @@
-//! Networks made for tests: the cases of the contract and random ones. Golden on real inputs = golden on codes =
-//! lowered program.
+//! Tests with generated networks: the cases of the contract, and random networks. Each test compares the reference
+//! evaluator on real inputs, the reference evaluator on raw values, and the lowered program.
 
 use super::front::{self, Front};
 use super::lower::{self, Lowered};
@@ -20,12 +20,12 @@ use num_bigint::BigInt;
 use proptest::prelude::*;
 use prost::Message;
 
-/// Small numbers from a seed.
+/// Generator of small random numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self, below: u64) -> u64 {
-        // Knuth's MMIX generator; the high bits are the good ones.
+        // Knuth's MMIX generator; its high bits have the better quality.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % below
     }
@@ -56,9 +56,9 @@ struct Maker {
     count: usize,
     last: String,
     shape: Vec<i64>,
-    /// Version of ONNX's operators; 11 if it is 0.
+    /// Version of ONNX's operator set; 0 stands for version 11.
     opset: i64,
-    /// Tensors that may be used again.
+    /// Tensors that later layers may read again.
     earlier: Vec<(String, Vec<i64>)>,
 }
 
@@ -117,7 +117,7 @@ impl Maker {
         output
     }
 
-    /// A node on what was made last.
+    /// Appends a node that reads the previous result.
     fn then(&mut self, operator: &str, more: &[&str], attributes: Vec<AttributeProto>) {
         let mut inputs = vec![self.last.as_str()];
         inputs.extend(more);
@@ -157,7 +157,7 @@ impl Maker {
         self.last = self.quant(dice, &last, &shape, bits, axis);
     }
 
-    /// One layer; what does not fit the shape is another one.
+    /// Appends one layer; a kind that does not fit the shape is replaced with another kind.
     fn layer(&mut self, kind: u8, dice: &mut Dice) {
         let shape = self.shape.clone();
         let rank = shape.len();
@@ -331,7 +331,8 @@ impl Maker {
     }
 }
 
-/// A network of these layers: the file, and whether its input needs a type.
+/// Returns the file of a network with these layers. If the input has no type (`typed` is `false`), the network starts
+/// with a quantiser.
 fn network_of(form: u8, typed: bool, layers: &[(u8, u64)]) -> Vec<u8> {
     let mut dice = Dice(u64::from(form) + 77);
     let input: Vec<i64> = match form % 4 {
@@ -360,7 +361,7 @@ fn network_of(form: u8, typed: bool, layers: &[(u8, u64)]) -> Vec<u8> {
     maker.bytes(&input)
 }
 
-/// Reads, lowers, and holds golden on reals, golden on codes and the program together.
+/// Parses and lowers a network, and compares the reference evaluator on real inputs and on raw values with the program.
 fn held(bytes: &[u8], input_type: Option<Quantiser>, rows: u32) -> Result<(), TestCaseError> {
     held_with(bytes, &QuantFile::default(), input_type, rows)
 }
@@ -370,7 +371,7 @@ fn held_with(bytes: &[u8], quant: &QuantFile, input_type: Option<Quantiser>, row
     let front = front::front(&network, input_type).unwrap_or_else(|e| panic!("{e}"));
     let lowered = match lower::lower(&network, &front, &lower::Options::default()) {
         Ok(lowered) => lowered,
-        // Products of products, and quantisers of them, may be beyond what hardware can be.
+        // Products of products, and quantisers of such products, may exceed the limits of hardware.
         Err(lower::Refused::Latency(missed)) => panic!("no latency was asked: {missed:?}"),
         Err(lower::Refused::Network(e)) => {
             let known = ["bits", "steps", "entries"].iter().any(|word| e.message.contains(word));
@@ -448,7 +449,7 @@ proptest! {
         held(&network_of(form, true, &layers), Some(Quantiser::parse(kind).unwrap()), 6)?;
     }
 
-    /// No file makes the reader panic or take more than it is.
+    /// No changed file makes the parser panic.
     #[test]
     fn changed_files_are_read_or_refused(
         form in 0u8..12,
@@ -478,7 +479,7 @@ proptest! {
 
 const CASES: u32 = 200;
 
-/// The rows of an npy file of doubles.
+/// Returns the rows of an npy file of doubles.
 fn rows_of(path: &std::path::Path) -> Vec<Vec<f64>> {
     let bytes = std::fs::read(path).unwrap();
     let header = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -543,7 +544,7 @@ fn broken_files_are_refused_with_their_place() {
 }
 
 impl Maker {
-    /// An initialiser of another type, as its packed bytes.
+    /// Adds an initialiser of another type, given as its packed bytes.
     fn packed(&mut self, shape: &[i64], data_type: i32, raw: Vec<u8>) -> String {
         let name = self.fresh();
         let (dims, name_too) = (shape.to_vec(), Some(name.clone()));
@@ -606,7 +607,7 @@ fn parts_and_copies_are_elements_of_the_input() {
             m.then("Add", &[&constant], vec![]);
         })
     };
-    // Types of ONNX with their least and largest integers.
+    // Types of ONNX with their smallest and largest integers.
     for (to, least, largest) in [
         (2, 0, 255),
         (3, -128, 127),
@@ -718,7 +719,7 @@ fn dropout_takes_a_flag_and_windows_of_padding_are_zero() {
     assert!(refused.contains("(Quant): the scale of channel 1 is 0; it must be positive"), "{refused}");
 }
 
-/// A record with random modes, as text and as a quantiser.
+/// Returns a record with random modes, as text and as a quantiser.
 fn record(dice: &mut Dice, kind: &str, overflows: &[&str]) -> (String, Quantiser) {
     let (round, _) = Round::NAMED[dice.roll(7) as usize];
     let overflow = dice.pick(overflows);
@@ -726,7 +727,7 @@ fn record(dice: &mut Dice, kind: &str, overflows: &[&str]) -> (String, Quantiser
     (format!("{{\"type\": \"{kind}\", \"round\": \"{round}\", \"overflow\": \"{overflow}\"}}"), quantiser)
 }
 
-/// Records of a softmax: difference, exp, sum, inverse, probability.
+/// Returns records of a softmax: difference, exp, sum, inverse, probability.
 fn softmax_records(dice: &mut Dice) -> (String, [Quantiser; 5]) {
     let all = Overflow::NAMED.map(|(name, _)| name);
     let parts = [
@@ -756,7 +757,8 @@ fn quant_file(nodes: &str) -> QuantFile {
     QuantFile::read_records(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The softmax of the contract, straight from its formulas; `None` where an element is dropped.
+/// Returns the softmax of the contract, computed directly from its formulas; `None` in the row stands for a dropped
+/// element.
 fn plain_softmax(row: &[Option<Rational>], types: &[Quantiser; 5]) -> Vec<Rational> {
     let mut functions = Functions::new();
     let [difference, exp, sum, inverse, probability] = types;
@@ -774,7 +776,7 @@ fn plain_softmax(row: &[Option<Rational>], types: &[Quantiser; 5]) -> Vec<Ration
     e.iter().map(|e| e.as_ref().map_or_else(Rational::zero, |e| probability.value(&(e * &r)))).collect()
 }
 
-/// Random numbers of a type with two fractional bits.
+/// Returns random numbers of a type with two fractional bits.
 fn typed_row(dice: &mut Dice, count: usize) -> Vec<Rational> {
     (0..count).map(|_| Rational::from_code(&BigInt::from(dice.roll(64) as i64 - 32), 2)).collect()
 }
@@ -787,7 +789,7 @@ fn softmax_inside_a_network_with_a_mask_is_that_of_the_contract() {
         let masked = dice.roll(2) == 0;
         let drop = dice.pick(&[f32::NEG_INFINITY, -1e9, -40_000.0]);
         if masked {
-            // A causal mask, over scores that may be masked by a choice too.
+            // A causal mask, over scores that a selection may mask, too.
             let entries = (0..9).map(|k| if k % 3 > k / 3 { drop } else { 0.25 }).collect();
             let mask = maker.floats(&[3, 3], entries);
             if dice.roll(2) == 0 {
@@ -874,8 +876,8 @@ fn norms_inside_a_network_are_those_of_the_contract() {
     }
 }
 
-/// Self-attention of two heads as exporters write it: projections, Quant, transposes, products of activations or
-/// Einsum, a scale, a mask, Softmax, and a norm after the residual.
+/// Returns a self-attention of two heads in the form that exporters write: projections, Quant, transposes, products of
+/// activations or Einsum, a scale, a mask, Softmax, and a norm after the residual.
 fn attention_graph(dice: &mut Dice) -> (Vec<u8>, QuantFile) {
     let mut maker = Maker { last: "x".into(), shape: vec![1, 3, 4], opset: 13, ..Maker::default() };
     maker.quantise_four(dice);
@@ -929,7 +931,7 @@ fn attention_graph(dice: &mut Dice) -> (Vec<u8>, QuantFile) {
 }
 
 impl Maker {
-    /// A signed Quant of four bits with a power of two as scale.
+    /// Appends a signed Quant of four bits with a power of two as scale.
     fn quantise_four(&mut self, dice: &mut Dice) {
         let scale = self.floats(&[], vec![dice.pick(&[0.25, 0.5])]);
         let (zero, bits) = (self.floats(&[], vec![0.0]), self.floats(&[], vec![4.0]));
@@ -1001,7 +1003,7 @@ fn einsum_is_a_sum_of_products_by_labels() {
     }
 }
 
-/// Einsum by all assignments of its labels.
+/// Computes an Einsum by enumerating all assignments of its labels.
 fn plain_einsum(equation: &str, (a, x): (&[i64], &[Rational]), (b, y): (&[i64], &[Rational])) -> Vec<Rational> {
     let (left, right) = equation.split_once("->").unwrap_or((equation, "ik"));
     let (first, second) = left.split_once(',').unwrap();
@@ -1067,8 +1069,8 @@ fn records_masks_and_equations_are_refused_with_reasons() {
     }
 }
 
-/// Moves the data of all initialisers of a file into `weights/all.bin` of a folder; `place` changes where they are said
-/// to be.
+/// Moves the data of all initialisers of a file to `weights/all.bin` in a folder; `place` changes the locations that
+/// the file states.
 fn moved_out(bytes: &[u8], folder: &std::path::Path, place: impl Fn(&mut Vec<(&'static str, String)>)) -> Vec<u8> {
     let mut model = ModelProto::decode(bytes).unwrap();
     let graph = model.graph.as_mut().unwrap();
@@ -1110,7 +1112,7 @@ fn data_in_other_files_is_that_of_the_file_itself() {
     assert!(compared > 5);
 }
 
-/// Changes the entries of a tensor's external data.
+/// Function that changes the entries of a tensor's external data.
 type Placing = dyn Fn(&mut Vec<(&'static str, String)>);
 
 #[test]
@@ -1154,7 +1156,7 @@ fn data_elsewhere_is_refused() {
     }
 }
 
-/// Lowers a network with records and compares the results of reference evaluator, lowered program and specification.
+/// Lowers a network with records, and compares the results of reference evaluator, lowered program and specification.
 fn lowered_with(bytes: &[u8], quant: &QuantFile, input: &str, seed: u64) -> Lowered {
     let input = Quantiser::parse(input).unwrap();
     let network = read_with(bytes, &Options::default(), quant).unwrap_or_else(|e| panic!("{}", e[0]));
@@ -1195,7 +1197,7 @@ fn norm_network(operator: &str, count: i64) -> Vec<u8> {
     maker.bytes(&[1, count])
 }
 
-/// Address bits of the widest table.
+/// Returns the number of address bits of the widest table.
 fn table_bits(lowered: &Lowered) -> u32 {
     lowered.model.tables().iter().map(|t| t.entries.len().next_power_of_two().trailing_zeros()).max().unwrap_or(0)
 }
@@ -1204,7 +1206,7 @@ fn table_bits(lowered: &Lowered) -> u32 {
 fn inputs_of_tables_are_as_narrow_as_their_records() {
     for overflow in Overflow::NAMED.map(|(name, _)| name) {
         for (round, _) in Round::NAMED {
-            // The record has fewer, as many, and more fractional bits than the exact value.
+            // The record has fewer, equally many, and more fractional bits than the exact value.
             for (kind, input) in [("s8.1", "s14.2"), ("s8.2", "s20.2"), ("s8.4", "s20.2"), ("s9.6", "u14.2")] {
                 let record = format!("{{\"type\": \"{kind}\", \"round\": \"{round}\", \"overflow\": \"{overflow}\"}}");
                 let quant = quant_file(&format!(
@@ -1213,7 +1215,7 @@ fn inputs_of_tables_are_as_narrow_as_their_records() {
                      \"inverse\": {{\"type\": \"u11.10\"}}, \"probability\": {{\"type\": \"u8.7\"}}}}"
                 ));
                 let lowered = lowered_with(&softmax_network(3), &quant, input, 5);
-                // Rounding may have tables too.
+                // Rounding may use tables, too.
                 let bits = table_bits(&lowered);
                 assert!(bits <= 9 || kind == "s8.1", "{record} of {input}: {bits} bits");
             }
@@ -1234,7 +1236,7 @@ fn mean_squares_of_all_types_and_counts_are_lowered() {
                          \"round\": \"{round}\", \"overflow\": \"{overflow}\"}}, \"table\": {{\"type\": \"u10.6\"}}}}}}"
                     ));
                     let lowered = lowered_with(&norm_network(operator, count), &quant, input, dice.roll(1 << 30));
-                    // Rounding may have tables too, but none where the mean has fewer fractional bits.
+                    // Rounding may use tables, too, but not if the mean has fewer fractional bits.
                     let bits = table_bits(&lowered);
                     assert!(bits <= if kind == "u8.10" && count == 4 { 8 } else { 12 }, "{kind} of {input}: {bits}");
                 }
@@ -1342,7 +1344,7 @@ fn refusals_name_the_record_the_parameter_and_the_row() {
         let error = read_with(&maker.bytes(shape), &Options::default(), quant).unwrap_err();
         error[0].to_string()
     };
-    // A mask on a Softmax that is cut off.
+    // A mask on a Softmax that is removed at the output.
     let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
     let mask = maker.floats(&[3], vec![0.0, 0.0, f32::NEG_INFINITY]);
     maker.then("Add", &[&mask], vec![]);

@@ -1,9 +1,10 @@
 //! Specification program of a network for proofs, with which the hardware is compared.
 //!
-//! It is built directly from the kernels, without code of the lowering. Every sum is one operation over the digits of
-//! its weights. A quantiser is a table of the reference evaluator's results for all integers, a count of comparisons
-//! with thresholds that the reference evaluator determines, or the floor of a sum or quotient, as section 1 defines
-//! rounding. Tests compare the reference evaluator with this program and with the lowering.
+//! The program is built directly from the kernels, without code of the lowering. Every sum is one operation over the
+//! digits of its weights. A quantiser is a table of the reference evaluator's results for all integers, a count of
+//! comparisons with thresholds that the reference evaluator determines, or the floor of a sum or quotient, as section 1
+//! of `docs/network.md` defines rounding. Tests compare the reference evaluator with this program and with the
+//! lowering.
 
 use super::front::{Front, Start};
 use super::golden::code_of;
@@ -27,13 +28,13 @@ const TABLE_BITS: u64 = 10;
 const FEW_STEPS: u32 = 8;
 /// Maximum number of comparisons of a quantiser; with more steps it is a division.
 const MAX_COMPARISONS: u32 = 4096;
-/// Maximal number of entries of a function's table; a caller that needs a proof has lowered the network with a lower
+/// Maximum number of entries of a function's table. A caller that needs a proof has lowered the network with a lower
 /// limit.
 const MAX_ENTRIES: u64 = 1 << 24;
 /// Maximum width of a value in bits.
 const MAX_WIDTH: u64 = 4096;
 
-/// An integer of the program: the value times `2^frac`.
+/// Value of the program read as an integer: the real value times `2^frac`, with the bounds of the integer.
 #[derive(Clone)]
 struct Whole {
     id: ValueId,
@@ -42,7 +43,8 @@ struct Whole {
     high: BigInt,
 }
 
-/// `min(max(whole * unit + offset, ends.0), ends.1)`, or a number.
+/// Affine function of an integer, optionally clamped (`min(max(whole * unit + offset, ends.0), ends.1)`), or a
+/// constant.
 #[derive(Clone)]
 #[expect(clippy::large_enum_variant, reason = "nearly all numbers are of the large variant")]
 enum Number {
@@ -50,8 +52,8 @@ enum Number {
     Of { whole: Whole, unit: Rational, offset: Rational, ends: (Option<Rational>, Option<Rational>) },
 }
 
-/// Builds the program. Inputs are raw integer values of the ports, outputs are raw integer values in `units` within the
-/// intervals `types`.
+/// Builds the specification program of a network. Inputs are raw integer values of the ports, outputs are raw integer
+/// values in `units` within the intervals `types`.
 ///
 /// # Errors
 /// If a value exceeds the limits of programs.
@@ -99,7 +101,7 @@ fn measure<'a>(numbers: impl Iterator<Item = &'a Rational>) -> Rational {
         num = num.gcd(&number.numerator());
         den = den.lcm(&number.denominator());
     }
-    // Numerators of fractions in lowest terms: gcd(n, m) / lcm(d, e).
+    // For fractions n/d and m/e in lowest terms, the result is gcd(n, m) / lcm(d, e).
     if num.is_zero() { Rational::one() } else { Rational::new(num, &den).expect("not zero") }
 }
 
@@ -130,7 +132,7 @@ impl Number {
         }
     }
 
-    /// Returns the number without its ends.
+    /// Returns the number without clamping to its ends.
     fn bare(&self) -> Number {
         match self.clone() {
             Number::Of { whole, unit, offset, .. } => Number::Of { whole, unit, offset, ends: (None, None) },
@@ -314,7 +316,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the sum of products, over the digits of all factors, in a common unit.
+    /// Returns the sum of `factor * number` over all terms. The factors become integer multiples of a common unit.
     fn sum(&mut self, terms: Vec<(Rational, Number)>) -> Result<Number, String> {
         let mut offset = Rational::zero();
         let mut parts: Vec<(Whole, Rational)> = Vec::new();
@@ -430,7 +432,7 @@ impl Writer<'_> {
         Ok(self.op(Op::Mux { cond: room.id, on_true: no.id, on_false: yes.id, shift: 0 }, zero, one, 0))
     }
 
-    /// Returns one of two integers.
+    /// Returns `on_true` if the bit is 1, otherwise `on_false`.
     fn choose(&mut self, bit: &Whole, on_true: &Whole, on_false: &Whole) -> Whole {
         if bit.low == bit.high {
             return if bit.low.is_zero() { on_false.clone() } else { on_true.clone() };
@@ -442,7 +444,7 @@ impl Writer<'_> {
         self.op(op, low, high, on_true.frac)
     }
 
-    /// Returns the number after the ends are applied by operations.
+    /// Returns the number without ends, after the ends are applied by operations.
     fn unclipped(&mut self, number: &Number) -> Result<Number, String> {
         let Number::Of { whole, unit, offset, ends } = number else { return Ok(number.clone()) };
         if ends.0.is_none() && ends.1.is_none() {
@@ -498,7 +500,8 @@ impl Writer<'_> {
         Ok(self.op(op, BigInt::ZERO, most.clone(), 0))
     }
 
-    /// Returns the minimum or maximum: of pairs first, then of the constants.
+    /// Returns the minimum, or the maximum if `max` is set. Variable numbers are combined in pairs first, and constants
+    /// last.
     fn extreme(&mut self, all: Vec<Number>, max: bool) -> Result<Number, String> {
         let (known, mut open): (Vec<Number>, Vec<Number>) =
             all.into_iter().partition(|n| matches!(n, Number::Known(_)));
@@ -570,8 +573,8 @@ impl Writer<'_> {
         Ok(y.affine(&step.scale, &-&(&step.zero * &step.scale)))
     }
 
-    /// Returns the quantised value of a number or of a function of it; raw values are counted from that of the lowest
-    /// integer.
+    /// Returns the quantised value of a number, or of a function of the number. The program computes the distance of
+    /// the raw value from the raw value of the lowest integer.
     fn rounded(&mut self, x: &Number, step: &Step, codes: &Codes, pending: Option<Function>) -> Result<Number, String> {
         let Number::Of { whole, .. } = x else {
             let code = code_of(codes, step, &x.at(&BigInt::ZERO), pending, &mut self.functions)?;
@@ -601,7 +604,7 @@ impl Writer<'_> {
             }
             let mut all = self.codes_of_all(x, whole, step, codes, Some(function))?;
             let mut least = all.iter().min().expect("a range is not empty").clone();
-            // Entries have 32 bits and a sign.
+            // Entries are signed 32-bit numbers.
             if all.iter().any(|code| (code - &least).to_i32().is_none()) {
                 least += BigInt::one() << 31u32;
             }
@@ -655,7 +658,7 @@ impl Writer<'_> {
         Ok(numbered(code, step.scale.clone(), Rational::zero()))
     }
 
-    /// Returns the raw values of all integers, from the lowest.
+    /// Returns the raw value for each integer of the range, lowest integer first.
     fn codes_of_all(
         &mut self,
         x: &Number,
@@ -672,7 +675,7 @@ impl Writer<'_> {
         (0..=span).map(code).collect()
     }
 
-    /// Returns a table with a non-negative entry for every integer, from the lowest.
+    /// Returns a table with a non-negative entry for each integer of the range, lowest integer first.
     fn table(&mut self, whole: &Whole, all: &[BigInt]) -> Result<Whole, String> {
         let entries: Option<Vec<i32>> = all.iter().map(ToPrimitive::to_i32).collect();
         let entries = entries.ok_or("an entry of a table of more than 32 bits")?;
@@ -682,13 +685,14 @@ impl Writer<'_> {
             return Ok(self.constant(&most.into()));
         }
         let out = Interval::new(i64::from(least), i64::from(most), 0);
-        // The table is indexed by the raw value of the operand, counted from the lowest.
+        // The table is indexed by the raw value of the operand minus the lowest raw value.
         let table = self.builder.table(Table { entries, out, hash: String::new(), inp_width: 0 });
         let op = Op::Lookup { x: whole.id, table, base: Code::from(&whole.low) };
         Ok(self.op(op, least.into(), most.into(), 0))
     }
 
-    /// Returns the value of a raw value from `least` to `most`: the rounded quotient of an integer and a constant.
+    /// Returns the value whose raw value is the rounded quotient of an integer and a constant, clamped to `least` and
+    /// `most`.
     fn divided(
         &mut self,
         x: &Number,
@@ -741,8 +745,8 @@ impl Writer<'_> {
         Ok(self.op(floor, whole.low.div_floor(&odd), whole.high.div_floor(&odd), 0))
     }
 
-    /// Returns the distance in raw values from the first one to that of the integer: it grows by one or more at each
-    /// threshold.
+    /// Returns the distance in raw values from `first` to the raw value of the integer. The distance grows by one or
+    /// more at each threshold.
     fn comparisons(
         &mut self,
         whole: &Whole,
@@ -770,9 +774,10 @@ impl Writer<'_> {
         self.whole_sum(&bits, &BigInt::ZERO)
     }
 
-    /// Computes the distance as a floor within its ends, where `t` has a fixed number of fractional bits; also returns
-    /// `true` if it counts from the last raw value, down. An odd one is reached from an even one by the same rule as
-    /// from zero, so that values are counted from an even one where halves go to even values.
+    /// Returns the distance in raw values as a clamped floor; `None` if the scaled input has no fixed number of
+    /// fractional bits, or if the quantiser has few steps. The flag is `true` if the distance is counted down from the
+    /// last raw value. If halves are rounded to even values, the count starts at an even end if one exists: relative to
+    /// an even value the rule is the same as relative to zero.
     fn by_shift(
         &mut self,
         x: &Number,
@@ -794,8 +799,8 @@ impl Writer<'_> {
         let from_last = *round == Round::HalfEven && first.is_odd() && last.is_even();
         let mut start = if from_last { last } else { first }.clone();
         let (mut round, dropped) = (*round, frac as u32);
-        // The count must increase: it is `round((whole * factor + summand) / 2^dropped) - start`, or that of the
-        // negative with the mirrored rounding mode.
+        // The distance is `round((whole * factor + summand) / 2^dropped) - start`. If it would be negative, factor,
+        // summand and start are negated, and the rounding mode is mirrored.
         if factor.is_negative() != from_last {
             (factor, summand, start, round) = (-factor, -summand, -start, round.mirrored());
         }
@@ -811,7 +816,7 @@ impl Writer<'_> {
             let count = self.line(&rounded, &BigInt::one(), &-start)?;
             return Ok(Some((self.within(&count, &most)?, from_last)));
         }
-        // A tie is possible only if the dropped digits below those of the integer are zeros.
+        // A tie is possible only if the low `below` bits of the summand are zero, because those of the factor are zero.
         let mask: BigInt = (BigInt::one() << below) - 1;
         let ties = round == Round::HalfEven && (&summand & mask).is_zero();
         let moved = match round {
@@ -899,7 +904,7 @@ impl Writer<'_> {
 }
 
 impl Number {
-    /// Returns `true` if a table of the number within its ends has so few entries that the ends are worth operations.
+    /// Returns `true` if applying the ends by operations reduces the width of the table input.
     fn ends_drop_bits(&self) -> bool {
         let Number::Of { whole, unit, offset, ends } = self else { return false };
         let span: BigInt = &whole.high - &whole.low;
@@ -923,7 +928,7 @@ impl Number {
     }
 }
 
-/// Returns a raw value; those of a bipolar quantiser as 0 and 1.
+/// Returns a raw value; for a bipolar quantiser, 0 for -1 and 1 for 1.
 fn counted(codes: &Codes, code: BigInt) -> BigInt {
     if matches!(codes, Codes::Sign) { (code + 1) / 2 } else { code }
 }
@@ -935,7 +940,7 @@ fn numbered(whole: Whole, unit: Rational, offset: Rational) -> Number {
     Number::Of { whole, unit, offset, ends: (None, None) }
 }
 
-/// Returns a quantiser whose ends are beyond every value of the number.
+/// Returns a quantiser that does not clamp: its ends are beyond every value of the number.
 fn endless(x: &Number, round: Round) -> Codes {
     let (a, b) = match x {
         Number::Known(x) => (x.clone(), x.clone()),

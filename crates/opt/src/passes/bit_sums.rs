@@ -1,28 +1,28 @@
-//! `bitsums`: sums of narrow values as functions inside the LUTs of adders.
+//! Pass `bitsums`: computes sums of narrow values as functions inside the LUTs of adders.
 //!
-//! A sum bit of an FPGA's carry chain is preceded by a LUT, of which an adder uses two inputs: one for each operand.
-//! Where an operand is itself a function of a few bits, that function fits into the same LUT: with six inputs, an
-//! accumulator bit and five bits of others. So `c + w0 x0 + ... + w4 x4` takes one LUT a bit, whatever the weights are,
-//! where adders take four. (Distributed arithmetic with the memory inside the accumulator: A. Peled, B. Liu, *A new
+//! A LUT precedes each sum bit of an FPGA's carry chain, and an adder uses only two inputs of that LUT: one for each
+//! operand. If an operand is itself a function of a few bits, that function fits the same LUT: a LUT with six inputs
+//! accepts an accumulator bit and five other bits. So `c + w0 x0 + ... + w4 x4` takes one LUT per bit for any weights,
+//! whereas adders take four. (Distributed arithmetic with the memory inside the accumulator: A. Peled, B. Liu, *A new
 //! hardware realization of digital filters*, IEEE Transactions on Acoustics, Speech, and Signal Processing 22 (1974).)
-//! Values of several bits enter bit by bit: the bits of one group may be those of several values, and those of one
+//! Values of several bits are decomposed into bits: a group may contain bits of several values, and the bits of one
 //! value may be in several groups.
 //!
 //! Each row becomes a few accumulator chains, as many as its adder levels require. Partial sums start at zero: bits
-//! with negative weights count from their least sum, and the row's constant is added in a table of its own chain. So
-//! accumulator bits above a partial sum take no LUT, only the carry. The partial sum `T` of five bits is added as
-//! `c - (-T - 1/2)` with the half dropped afterwards, that is, by a subtraction with borrow: the same number, in a form
-//! that keeps the accumulator the direct input of the carry chain (yosys orders the operands of a sum, not those of a
-//! difference) and that yosys' `alumacc` does not merge into multi-operand adders, which would cost the LUTs their
-//! place.
+//! with negative weights are counted from their least sum, and the last chain adds the row's constant in its first
+//! table. So accumulator bits above a partial sum take no LUT, only the carry. The partial sum `T` of five bits is
+//! added as `c - (-T - 1/2)`, and the half is dropped afterwards: a subtraction with borrow. The result is equal, but
+//! the accumulator remains the direct input of the carry chain (yosys reorders the operands of a sum, but not those of
+//! a difference), and the `alumacc` pass of yosys does not merge the subtractions into multi-operand adders, in which
+//! the functions would no longer fit the LUTs of the adders.
 //!
-//! The first partial sum of a chain has six bits, a LUT alone. In a chain of seven to nine bits, that LUT and the one
-//! of the only adder compute a function that ABC (in yosys) rather puts into up to eight LUTs and multiplexers, for
-//! less delay. So these chains begin with one bit: a carry chain separates the two LUTs, and the number of LUTs is
-//! equal.
+//! The first partial sum of a chain has six bits and takes one LUT per bit. In a chain of seven to nine bits, that LUT
+//! and the LUT of the only adder compute a function that ABC (in yosys) may implement by up to eight LUTs and
+//! multiplexers, for less delay. Therefore these chains begin with a single bit: a carry chain then separates the two
+//! LUTs, and the number of LUTs is equal.
 //!
-//! `bitsums4` is for devices with four-input LUTs, whose adders take no function: partial sums of four bits are tables
-//! in front of adders.
+//! Pass `bitsums4` is for devices with four-input LUTs, whose adders accept no function: partial sums of four bits are
+//! look-up tables before the adders.
 
 use super::facts::Known;
 use super::linear::{Coefficient, Delays, Group, Sums};
@@ -34,16 +34,16 @@ use rustc_hash::FxHashMap;
 /// LUTs of a device family.
 #[derive(Clone, Copy)]
 struct LutFamily {
-    /// Inputs of a LUT.
+    /// Number of inputs of a LUT.
     inputs: usize,
-    /// Inputs of a function that an adder adds to its other operand.
+    /// Number of inputs of a function that an adder can add to its other operand.
     addend_inputs: usize,
-    /// `true` if that function is computed in the adder's LUTs, and those above it only pass the carry.
+    /// `true` if the LUTs of the adder compute that function, and the LUTs above it only pass the carry.
     is_in_adder: bool,
 }
 
 impl LutFamily {
-    /// Bits of the first partial sum of a chain of `bits` bits.
+    /// Returns the number of bits in the first partial sum of a chain of `bits` bits.
     fn first_bits(self, bits: usize) -> usize {
         match self.is_in_adder && (self.inputs + 1..=MAX_MULTIPLEXED).contains(&bits) {
             true => 1,
@@ -52,32 +52,34 @@ impl LutFamily {
     }
 }
 
-/// AMD and others with LUTs of six inputs.
+/// Devices with LUTs of six inputs, such as those of AMD.
 const SIX_INPUTS: LutFamily = LutFamily { inputs: 6, addend_inputs: 5, is_in_adder: true };
-/// ECP5 and iCE40.
+/// Devices with LUTs of four inputs, such as ECP5 and iCE40.
 const FOUR_INPUTS: LutFamily = LutFamily { inputs: 4, addend_inputs: 4, is_in_adder: false };
 
-/// Most inputs of a function that synthesis may compute with LUTs of six inputs and the multiplexers that follow them.
+/// Largest number of inputs of a function that synthesis may compute with six-input LUTs and the multiplexers after
+/// them.
 const MAX_MULTIPLEXED: usize = 9;
 /// Largest magnitude of a partial sum: entries of tables are 32-bit numbers.
 const MAX_SUM: i128 = 1 << 29;
-/// Widest value that enters bit by bit.
+/// Largest width of a value that is decomposed into bits.
 const MAX_WIDTH: u32 = 4;
-/// Most bits of a row.
+/// Largest number of bits of a row.
 const MAX_BITS: usize = 4096;
-/// Fewest terms of the longest row of a group.
+/// Smallest number of terms of the longest row of a group.
 const MIN_TERMS: usize = 3;
-/// Fewest terms of the rows of a group on average, if some terms have several bits: few adders of such take few LUTs.
+/// Smallest average number of terms of a group's rows if some terms have several bits: few adders of such terms take
+/// few LUTs.
 const MIN_WIDE_TERMS: usize = 5;
-/// Fewest terms of the longest row of a group whose terms are not all inputs.
+/// Smallest number of terms of the longest row of a group whose terms are not all inputs.
 const MIN_LOGIC_TERMS: usize = 8;
 
-/// Replaces groups of sums of narrow values where that takes fewer LUTs of six inputs.
+/// Replaces groups of sums of narrow values if that saves six-input LUTs; returns `None` if nothing changes.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     run_for(model, known, SIX_INPUTS)
 }
 
-/// Replaces groups of sums of narrow values where that takes fewer LUTs of four inputs.
+/// Replaces groups of sums of narrow values if that saves four-input LUTs; returns `None` if nothing changes.
 pub(super) fn run_for_four_inputs(model: &Model, known: &mut Known) -> Option<Model> {
     run_for(model, known, FOUR_INPUTS)
 }
@@ -123,7 +125,7 @@ fn run_for(model: &Model, known: &mut Known, family: LutFamily) -> Option<Model>
     let mut rw = Rewrite::new(model);
     for id in model.ids() {
         let new = replacement(&mut rw, id).unwrap_or_else(|| rw.keep(id));
-        // A negative is not the root's number, but only outputs read it.
+        // A negated replacement has another value than the root, but only outputs read it.
         rw.replace_next(new);
     }
     Some(rw.finish_with(|out, source, number| Output {
@@ -133,14 +135,14 @@ fn run_for(model: &Model, known: &mut Known, family: LutFamily) -> Option<Model>
     }))
 }
 
-/// Returns `true` for each root that only negated outputs read once the roots are functions of their leaves: its
-/// negative takes as many LUTs, and the outputs none.
+/// Returns `true` for each root that only negated outputs read once the roots are functions of their leaves. Such a
+/// root is computed negated: it takes as many LUTs, and the outputs need no negation.
 fn negated_roots(model: &Model, sums: &Sums) -> Vec<bool> {
     let mut is_read = vec![false; model.nodes().len()];
     let (mut negated, mut plain) = (is_read.clone(), is_read.clone());
     for (j, out) in model.outputs().iter().enumerate() {
         let Some(v) = out.source else { continue };
-        // An output that drops low bits reads the number, not its negative.
+        // An output that drops low bits reads the value itself, not its negative.
         let is_whole = model.kif(v).frac - out.shift <= model.output_kif(j).frac;
         let kind = if out.neg && is_whole { &mut negated } else { &mut plain };
         kind[v.index()] = true;
@@ -160,11 +162,11 @@ fn is_leaf(row: &[(u32, Coefficient)]) -> bool {
     matches!(row, [(_, Coefficient { mantissa: 1, .. })])
 }
 
-/// Returns the plans of the rows of a group, or of their negatives; `None` if the existing adders take no more LUTs.
+/// Returns the plans of the rows of a group, or of their negatives; `None` if the plans save no LUTs.
 fn plan_group(model: &Model, group: &Group, is_negated: &[bool], family: LutFamily) -> Option<Vec<RowPlan>> {
     let is_narrow = |&leaf: &ValueId| (1..=MAX_WIDTH).contains(&model.kif(leaf).width());
     let longest = group.rows.iter().map(Vec::len).max().unwrap_or(0);
-    // Synthesis merges logic in front of a short sum with its adders, so that tables gain less there.
+    // Synthesis merges the logic before a short sum with its adders, so that tables save less there.
     let are_inputs = group.leaves.iter().all(|leaf| matches!(model.node(*leaf).op, Op::Input { .. }));
     let (least_terms, most_percent) = if are_inputs { (MIN_TERMS, 95) } else { (MIN_LOGIC_TERMS, 80) };
     if !group.leaves.iter().all(is_narrow) || longest < least_terms {
@@ -204,9 +206,9 @@ fn plan_group(model: &Model, group: &Group, is_negated: &[bool], family: LutFami
 
 /// Plan of a row.
 enum RowPlan {
-    /// A shift, which takes no hardware.
+    /// A shifted leaf, which takes no hardware.
     Keep,
-    /// Another row times a power of two.
+    /// Another row, multiplied by a power of two.
     Scaled {
         row: usize,
         shift: i32,
@@ -218,13 +220,13 @@ enum RowPlan {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct WeightedBit {
     value: ValueId,
-    /// Its place in the value's code.
+    /// Position of the bit in the raw integer value.
     place: u32,
     weight: i128,
 }
 
-/// A row's bits and the fractional bits of its unit; `None` if its numbers are too large. The sign of a value is a bit
-/// of negative weight.
+/// Returns the bits of a row, and the number of fractional bits of the row's unit; `None` if the weights are too large.
+/// The sign bit of a value has a negative weight.
 fn weighted_bits(model: &Model, leaves: &[ValueId], row: &[(u32, Coefficient)]) -> Option<(Vec<WeightedBit>, i32)> {
     let point = |&(leaf, c): &(u32, Coefficient)| c.exponent - model.kif(leaves[leaf as usize]).frac;
     let low = row.iter().map(point).min()?;
@@ -249,17 +251,17 @@ struct PartialSum {
 }
 
 impl PartialSum {
-    /// Returns the least value, which the table leaves out.
+    /// Returns the least value, which the table subtracts.
     fn least(&self) -> i128 {
         self.bits.iter().map(|bit| bit.weight.min(0)).sum()
     }
 
-    /// Returns the greatest value.
+    /// Returns the greatest value, counted from the least value.
     fn most(&self) -> i128 {
         self.bits.iter().map(|bit| bit.weight.abs()).sum()
     }
 
-    /// Returns the value for each word of the bits, the first bit lowest.
+    /// Returns the value for each combination of the bits; the first bit is the lowest index bit.
     fn entries(&self) -> Vec<i128> {
         let entry = |index: usize| {
             let chosen = self.bits.iter().enumerate().filter(|(place, _)| index >> place & 1 == 1);
@@ -268,17 +270,17 @@ impl PartialSum {
         (0..1usize << self.bits.len()).map(entry).collect()
     }
 
-    /// Returns the number of bits that are not constant.
+    /// Returns the number of LUTs in an adder: the bits that are not constant.
     fn luts(&self) -> u64 {
         let low = self.bits.iter().fold(0, |all, bit| all | bit.weight).trailing_zeros();
         width((0, self.most())) - u64::from(low)
     }
 }
 
-/// Accumulator chains that are added up.
+/// Accumulator chains of a row, whose results are added up.
 struct Chains {
     chains: Vec<Vec<PartialSum>>,
-    /// Number that the first partial sum of the last chain contains as well.
+    /// Number that is added in the first partial sum of the last chain.
     constant: i128,
     /// Fractional bits of the row's unit.
     frac: i32,
@@ -296,12 +298,12 @@ fn plus(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
 }
 
 impl Chains {
-    /// Plans a row of at most `levels` adder levels, with the fewest LUTs; `None` if there is no such plan.
+    /// Returns the plan of a row with at most `levels` adder levels and the fewest LUTs; `None` if no such plan exists.
     fn new(bits: &[WeightedBit], frac: i32, levels: u32, family: LutFamily) -> Option<Chains> {
         let mut best: Option<((u64, u64), Chains)> = None;
         let most = bits.len().div_ceil(family.inputs);
         for by_zeros in [false, true] {
-            // Partial sums of small weights, and those of even ones, are narrow.
+            // Partial sums of small weights, and partial sums of even weights, are narrow.
             let mut sorted = bits.to_vec();
             let zeros = |bit: &WeightedBit| if by_zeros { bit.weight.trailing_zeros().min(2) } else { 0 };
             sorted.sort_by_key(|bit| (zeros(bit), bit.weight.unsigned_abs(), bit.value, bit.place));
@@ -316,7 +318,7 @@ impl Chains {
         best.map(|(_, plan)| plan)
     }
 
-    /// Plans the row with `count` chains; the bits are distributed so that chains are equally long.
+    /// Returns the plan of a row with `count` chains; the bits are distributed so that the chains have equal lengths.
     fn with_count(bits: &[WeightedBit], count: usize, frac: i32, family: LutFamily) -> Chains {
         let mut chains = Vec::with_capacity(count);
         let mut rest = bits;
@@ -331,19 +333,19 @@ impl Chains {
         Chains { chains, constant, frac, family }
     }
 
-    /// Adders on the longest path.
+    /// Returns the number of adders on the longest path.
     fn levels(&self) -> u32 {
         let longest = self.chains.iter().map(Vec::len).max().unwrap_or(1) as u32;
         longest - 1 + self.chains.len().next_power_of_two().trailing_zeros()
     }
 
-    /// Returns the number that the first partial sum of a chain also contains.
+    /// Returns the number that is added in the first partial sum of a chain.
     fn constant_of(&self, chain: usize) -> i128 {
         if chain + 1 == self.chains.len() { self.constant } else { 0 }
     }
 
-    /// Returns the number of LUTs, and the bits of all carry chains: an accumulator bit above a partial sum takes none
-    /// of the former.
+    /// Returns the number of LUTs, and the number of carry chain bits: an accumulator bit above a partial sum takes no
+    /// LUT.
     fn cost(&self) -> (u64, u64) {
         let mut sums: Vec<(i128, i128)> = Vec::new();
         let (mut luts, mut carries) = (0, 0);
@@ -363,7 +365,7 @@ impl Chains {
             for pair in sums.chunks(2) {
                 next.push(match *pair {
                     [a, b] => {
-                        // All but the last are unsigned.
+                        // All chains but the last are unsigned.
                         let own = if b.0 < 0 { width(a) } else { width(a).min(width(b)) };
                         luts += if self.family.is_in_adder { own } else { 0 };
                         carries += width(plus(a, b));
@@ -378,7 +380,8 @@ impl Chains {
     }
 }
 
-/// LUTs of a partial sum plus a number on their own: different bits that are neither constant nor one of the inputs.
+/// Returns the number of LUTs of a table with a partial sum plus a constant: the distinct output bits that are neither
+/// constant nor equal to an input.
 fn functions(partial: &PartialSum, constant: i128) -> u64 {
     let entries: Vec<i128> = partial.entries().iter().map(|entry| entry + constant).collect();
     let column = |bit: u64| entries.iter().rev().fold(0u64, |all, entry| all << 1 | (entry >> bit & 1) as u64);
@@ -396,7 +399,7 @@ fn functions(partial: &PartialSum, constant: i128) -> u64 {
     columns.iter().filter(|bits| **bits != 0 && **bits != all && !is_input(**bits)).count() as u64
 }
 
-/// Writes the operations of a row.
+/// Appends the operations of a plan to the new program.
 struct PlanWriter<'a, 'b, 'c> {
     model: &'a Model,
     rw: &'b mut Rewrite<'c>,
@@ -412,7 +415,7 @@ impl PlanWriter<'_, '_, '_> {
         self.rw.push(op, interval, delay, 0.0, self.origin)
     }
 
-    /// Returns the value of the row.
+    /// Returns the sum of all chains: the value of the row.
     fn row(&mut self) -> ValueId {
         let mut sums: Vec<(ValueId, (i128, i128))> =
             (0..self.chains.chains.len()).map(|chain| self.chain(chain)).collect();
@@ -432,7 +435,7 @@ impl PlanWriter<'_, '_, '_> {
     /// Returns the sum of two chains: the adder inverts the bits of the narrower chain.
     fn sum(&mut self, a: (ValueId, (i128, i128)), b: (ValueId, (i128, i128))) -> (ValueId, (i128, i128)) {
         let frac = self.chains.frac;
-        // All but the last are unsigned.
+        // All chains but the last are unsigned.
         let (a, b) = if b.1.0 < 0 || width(a.1) < width(b.1) { (b, a) } else { (a, b) };
         let twice = self.push(Op::Quantise { x: b.0, shift: 0 }, (2 * b.1.0, 2 * b.1.1), frac + 1, false);
         let inverse = (-2 * b.1.1 - 1, -2 * b.1.0 - 1);
@@ -440,7 +443,7 @@ impl PlanWriter<'_, '_, '_> {
         self.less(a, inverse, plus(a.1, b.1))
     }
 
-    /// The difference without the half that it has.
+    /// Returns `a - b` without the lowest bit, which is the half that the subtraction adds; also returns the range.
     fn less(&mut self, a: (ValueId, (i128, i128)), b: ValueId, sum: (i128, i128)) -> (ValueId, (i128, i128)) {
         let (frac, with_half) = (self.chains.frac, (2 * sum.0 + 1, 2 * sum.1 + 1));
         let x = self.push(Op::Sub { a: a.0, b, shift: 0 }, with_half, frac + 1, true);
@@ -496,7 +499,7 @@ mod tests {
     use alir_interp::{LookupMiss, golden};
     use num_bigint::BigInt;
 
-    /// A constant matrix times a vector of values of up to three bits, row by row in a chain of adders.
+    /// Returns a constant matrix times a vector of values of up to three bits, each row as a chain of adders.
     fn product(inputs: u32, rows: usize, bits: u32, rng: &mut SplitMix) -> Model {
         let mut builder = Builder::new(vec![0; inputs as usize]);
         let types = [(0, 1), (0, 3), (-2, 1), (0, 7), (-4, 3), (-1, 0)].map(|(lo, hi)| Interval::new(lo, hi, 0));
@@ -530,7 +533,7 @@ mod tests {
             if rng.below(3) == 0 {
                 builder.output(Output { source, shift: rng.below(3) as i32 - 1, neg: rng.below(2) == 0 });
             }
-            // A row that reads another one.
+            // A row that also reads the sum of another row.
             if let (0, Some((a, lo, hi))) = (rng.below(3), sum) {
                 let leaf = builder.op(Op::Quantise { x: x[0], shift: 0 }, Interval::new(-4, 7, 0));
                 let more = builder.op(Op::Sub { a, b: leaf, shift: 0 }, Interval::new(lo - 7, hi + 4, 0));

@@ -88,13 +88,13 @@ fn narrowest_source(model: &Model, sources: &Sources, x: ValueId) -> Option<Valu
     best.filter(|_| (1..=MOST_BITS).contains(&least))
 }
 
-/// For each value, the last earlier value that alone determines it, if any: its immediate dominator in the graph of
-/// operands, computed as in K. D. Cooper, T. J. Harvey, K. Kennedy, *A simple, fast dominance algorithm* (2001), in one
-/// sweep, as operands come first.
+/// Source of each value: the last earlier value that alone determines it, or `None`. This is the immediate dominator in
+/// the graph of operands, computed as in K. D. Cooper, T. J. Harvey, K. Kennedy, *A simple, fast dominance algorithm*
+/// (2001), in one sweep, because operands precede their readers.
 pub(super) struct Sources(Vec<Option<ValueId>>);
 
 impl Sources {
-    /// Computes the sources of all values. A search of more than [`MOST_STEPS`] steps for a value is given up, so that
+    /// Computes the sources of all values. The search for a value's source stops after [`MOST_STEPS`] steps, so that
     /// the time is linear.
     pub(super) fn new(model: &Model) -> Sources {
         let mut found: Vec<Option<ValueId>> = Vec::with_capacity(model.nodes().len());

@@ -1,8 +1,8 @@
-//! `cse`: equal operations are computed once.
+//! Pass `cse`: computes equal operations once.
 //!
 //! Value numbering (J. Cocke, J. T. Schwartz, 1970) on a form that is normalised for fixed-point arithmetic: the
-//! operands of a commutative operation are ordered, a common shift of a sum's terms is taken out, and the result's type
-//! is left out of the key. A second occurrence whose bits are all bits of the first becomes wires from it.
+//! operands of a commutative operation are sorted, a common shift of a sum's terms is factored out, and the key
+//! excludes the result's type. A later operation whose bits are all bits of an earlier one becomes wiring from it.
 
 use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};
@@ -11,9 +11,9 @@ use alir_core::num::Kif;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// Different types that are remembered of one operation: a few are normal, many would make the search quadratic.
+/// Maximum number of stored types for one operation: a few are normal, and many would make the search quadratic.
 const MOST_TYPES: usize = 4;
-/// Most equal wires that are compared.
+/// Maximum number of equal wires that are compared.
 const MOST_WIRES: usize = 16;
 
 /// Merges equal operations.
@@ -49,7 +49,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     })
 }
 
-/// Wires are only merged with equal wires of the same type; there is nothing to gain from less.
+/// Merges wires only with equal wires of the same type; merging others saves nothing.
 fn exact_copy(seen: &mut Seen, rw: &mut Rewrite<'_>, id: ValueId, op: Op) -> ValueId {
     let kif = rw.old_kif(id);
     let key = (op.clone(), false);
@@ -68,10 +68,10 @@ fn exact_copy(seen: &mut Seen, rw: &mut Rewrite<'_>, id: ValueId, op: Op) -> Val
     made
 }
 
-/// The operations that were seen. Only looked up, never walked: its order cannot be seen.
+/// Operations processed so far. The map is never iterated, so its order has no effect.
 struct Seen {
     firsts: Vec<First>,
-    /// The oldest of each hash.
+    /// Oldest operation for each hash.
     oldest: FxHashMap<u64, u32>,
 }
 
@@ -87,7 +87,7 @@ impl Seen {
         hasher.finish()
     }
 
-    /// Returns the operations of this key, the oldest first.
+    /// Returns the operations with this key, oldest first.
     fn like<'a>(&'a self, hash: u64, key: &'a Key) -> impl Iterator<Item = &'a First> {
         let first = |at: &u32| &self.firsts[*at as usize];
         let oldest = self.oldest.get(&hash).map(first);
@@ -104,11 +104,11 @@ impl Seen {
     }
 }
 
-/// Operation without the type of its result, and the one property that is not in the operation: `true` for a not whose
-/// result is signed.
+/// Operation without the type of its result, and `true` for a `not` with a signed result, which the operation does not
+/// include.
 type Key = (Op, bool);
 
-/// An operation that was seen: its number is `2^scale` times the key's.
+/// An earlier operation: its number is `2^scale` times that of the key.
 struct First {
     key: Key,
     value: ValueId,
@@ -116,7 +116,7 @@ struct First {
     old: ValueId,
     kif: Kif,
     scale: i32,
-    /// The next younger one of the same hash.
+    /// Next younger operation with the same hash.
     next: Option<u32>,
 }
 
@@ -127,7 +127,7 @@ struct Wanted {
 
 impl First {
     /// Returns `true` if every bit of `wanted` is a bit of this operation, or a repetition of its sign. Sign repetition
-    /// requires `exact`: the type holds the key's number (after dropping low bits).
+    /// requires `exact`: the type can represent the key's number (after dropping low bits).
     fn serves(&self, wanted: &Wanted, exact: impl FnOnce() -> bool) -> bool {
         // Bit weights of both in units of the key's number.
         let bottom = |kif: &Kif, scale: i32| -i64::from(kif.frac) - i64::from(scale);
@@ -140,7 +140,7 @@ impl First {
     }
 }
 
-/// The operation's key, and the power of two between its number and the key's.
+/// Returns the operation's key, and the exponent of the power of two between its number and the key's number.
 fn normalised(op: Op, kif: Kif) -> (Key, i32) {
     let (op, scale) = match op {
         Op::Add { a, b, shift } if a > b => match shift.checked_neg() {
@@ -161,7 +161,7 @@ fn normalised(op: Op, kif: Kif) -> (Key, i32) {
                 (Op::Sum { terms }, 0)
             }
         }
-        // These say a code, not a number: the step of the result gives its weight.
+        // These operations define a raw integer value, not a number: the step of the result determines its weight.
         op @ (Op::Const { .. } | Op::Unary { op: UnaryBits::Any | UnaryBits::All, .. }) => (op, -kif.frac),
         other => (other, 0),
     };

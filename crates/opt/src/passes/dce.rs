@@ -1,9 +1,9 @@
-//! `dce`: drops operations that no output needs, and tables that no operation reads.
+//! Pass `dce`: removes operations on which no output depends, and tables that no operation reads.
 
 use super::facts::Known;
 use alir_core::ir::{Builder, Model, Op, Output, TableId, ValueId};
 
-/// Keeps what outputs reach, in order.
+/// Keeps the operations on which outputs depend, in order; returns `None` if nothing changes.
 pub(super) fn run(model: &Model, _: &mut Known) -> Option<Model> {
     let mut live = vec![false; model.nodes().len()];
     for out in model.outputs() {

@@ -1,10 +1,10 @@
 //! `demand`: removes bits without readers.
 //!
-//! A backward analysis of the bits of each value that can reach an output, represented by one window `lo .. hi` of bit
+//! A backward analysis determines the bits of each value that can reach an output, as one window `lo .. hi` of bit
 //! positions for each value (demanded bits as in J. Stephenson, J. Babb, S. Amarasinghe, *Bitwidth Analysis with
 //! Application to Silicon Compilation*, PLDI 2000, section 4). A value whose top bits have no reader gets a narrower,
 //! unsigned type, which does not affect its readers, as they compute modulo a power of two. Low bits without readers
-//! are dropped from the type. A sum still computes the carries of its low bits, unless at most one operand is not zero
+//! are dropped from the type. A sum still computes the carries of its low bits, unless all operands but one are zero
 //! there.
 
 use super::facts::{Facts, Known};
@@ -87,7 +87,7 @@ fn demanded(model: &Model, facts: &Facts) -> Vec<Window> {
         if port.is_zero() {
             continue;
         }
-        // Output code bit p has the weight of the source's bit p - frac_port + frac_source - shift.
+        // Bit p of the output's raw value has the weight of the source's bit p - frac_port + frac_source - shift.
         let offset = i64::from(model.kif(v).frac) - i64::from(out.shift) - i64::from(port.frac);
         let hi = i64::from(port.width()) + offset;
         // A negation carries from the lowest bit.
@@ -148,7 +148,8 @@ fn operands(model: &Model, facts: &Facts, id: ValueId, window: Window, all: &mut
                 need(v, Window { lo: (window.lo + by).max(0), hi: window.hi + by });
             }
             let kif = model.kif(*cond);
-            // Narrowing would change the top bit, so every bit from the lowest demanded one up is demanded.
+            // A multiplexer reads the top bit. The window extends above the type, so that narrowing keeps this bit on
+            // top.
             need(*cond, Window { lo: (i64::from(kif.width()) - 1).max(0), hi: WHOLE });
         }
         Op::Lookup { x, .. } | Op::Unary { op: UnaryBits::Any | UnaryBits::All, x } => {

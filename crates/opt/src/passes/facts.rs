@@ -1,12 +1,12 @@
 //! Facts about values that hold for every input: ranges and trailing zeros.
 //!
-//! A forward analysis from the *types of the ports*, not from the declared intervals: what it says holds for every bit
-//! pattern of the inputs, so that a pass may use it without asking whether intervals are kept ([`Trust::Intervals`]
-//! takes them into account too). Interval arithmetic as in R. E. Moore, *Interval Analysis* (1966), on exact integers,
-//! and of sums by what they are sums of ([`Form`]); a result that may leave its type wraps, and then only the type is
-//! known of it. Lookups read zero outside their table.
+//! This forward analysis starts from the *types of the ports*, not from the declared intervals: its facts hold for
+//! every bit pattern of the inputs, so that a pass can use them even if inputs violate their intervals
+//! ([`Trust::Intervals`] also uses the intervals). The analysis uses interval arithmetic as in R. E. Moore, *Interval
+//! Analysis* (1966), on exact integers, and tracks the terms of sums ([`Form`]). A result that may exceed its type
+//! wraps, and then only the type bounds it. Lookups outside their table read zero.
 //!
-//! Values of more than 100 bits are left alone ([`Range`] is in 128-bit integers): they are rare, and their type still
+//! Values of more than 100 bits are not analysed ([`Range`] uses 128-bit integers): they are rare, and their type still
 //! bounds them.
 
 use super::Trust;
@@ -15,17 +15,17 @@ use alir_core::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval, Kif};
 use num_traits::ToPrimitive;
 
-/// The codes a value can take: all of `lo ..= hi` that are multiples of `2^zeros`, in units of its own step.
+/// Possible raw integer values of a value: all multiples of `2^zeros` in `lo ..= hi`, in units of the value's step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) lo: i128,
     pub(super) hi: i128,
-    /// Low bits that are always clear.
+    /// Number of low bits that are always clear.
     pub(super) zeros: u32,
 }
 
 impl Range {
-    /// Returns the range of one value.
+    /// Returns the range that contains only `v`.
     pub(super) fn exactly(v: i128) -> Range {
         Range { lo: v, hi: v, zeros: v.trailing_zeros() }
     }
@@ -34,7 +34,7 @@ impl Range {
         if lo == hi {
             return Range::exactly(lo);
         }
-        // Nearly every range is one of these.
+        // Most ranges have no trailing zeros.
         if zeros == 0 {
             return Range { lo, hi, zeros };
         }
@@ -45,13 +45,13 @@ impl Range {
         if lo == hi { Range::exactly(lo) } else { Range { lo, hi, zeros } }
     }
 
-    /// Returns the range if negating and adding a few such ranges cannot overflow.
+    /// Returns the range, or `None` if negating and adding a few such ranges could overflow.
     fn bounded(self) -> Option<Range> {
         const BOUND: i128 = 1 << 122;
         (self.lo > -BOUND && self.hi < BOUND).then_some(self)
     }
 
-    /// Returns the range of a type; nothing is known of types above 100 bits.
+    /// Returns the range of a type; `None` for types above 100 bits.
     pub(super) fn from_kif(kif: Kif) -> Option<Range> {
         let width = kif.width();
         if width > 100 {
@@ -69,17 +69,17 @@ impl Range {
         Some(Range { lo, hi: (1i128 << bits) - 1, zeros: 0 })
     }
 
-    /// Returns `true` if every code fits the type.
+    /// Returns `true` if every value in the range fits the type.
     pub(super) fn fits(self, kif: Kif) -> bool {
         Range::from_kif(kif).is_none_or(|all| all.lo <= self.lo && self.hi <= all.hi)
     }
 
-    /// Returns the value, if the range has only one.
+    /// Returns the single value of the range, or `None` if there are several.
     pub(super) fn constant(self) -> Option<i128> {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// Returns the codes after `align` from `from` to `to` fractional bits; `None` on overflow.
+    /// Returns the range after aligning from `from` to `to` fractional bits; `None` on overflow.
     pub(super) fn align(self, from: i64, to: i64) -> Option<Range> {
         if self.constant() == Some(0) {
             return Some(self);
@@ -106,7 +106,7 @@ impl Range {
         }
     }
 
-    /// Returns the ends if they fit into 64 bits, which halves the work.
+    /// Returns the ends as 64-bit integers, whose arithmetic takes half the time; `None` if they do not fit.
     fn small(self) -> Option<(i64, i64)> {
         Some((i64::try_from(self.lo).ok()?, i64::try_from(self.hi).ok()?))
     }
@@ -137,7 +137,7 @@ impl Range {
         Range::new(lo, hi, self.zeros.saturating_add(other.zeros)).bounded()
     }
 
-    /// Returns the part inside an interval; the whole range if no part is inside (then the interval is unreliable).
+    /// Returns the part inside an interval; the whole range if that part is empty (then the interval is unreliable).
     fn within(self, interval: &Interval) -> Range {
         let (Some(min), Some(max)) = (interval.min.to_i128(), interval.max.to_i128()) else { return self };
         let (lo, hi) = (self.lo.max(min), self.hi.min(max));
@@ -164,7 +164,7 @@ impl Range {
     }
 }
 
-/// A stored range: nearly all have ends of 64 bits, which take a third of the memory.
+/// A range in compact form: most ranges have ends of 64 bits, which take a third of the memory.
 #[derive(Clone, Copy)]
 enum Kept {
     Unknown,
@@ -173,7 +173,7 @@ enum Kept {
         hi: i64,
         zeros: u32,
     },
-    /// Where it is among the wide ones.
+    /// Index into the wide ranges.
     Wide(u32),
 }
 
@@ -183,19 +183,20 @@ pub(super) struct Facts {
     wide: Vec<Range>,
     /// `true` for each value whose result before wrapping is known to fit the type.
     fits: Vec<bool>,
-    /// The values that are sums as sums of atoms, as long as they have readers left.
+    /// Linear combinations of atoms, for the values that are sums. A form is dropped after the last reader of its
+    /// value.
     forms: Forms,
     trust: Trust,
 }
 
 impl Facts {
-    /// Analyses a program; linear in its size.
+    /// Analyses a program, in linear time.
     pub(super) fn new(model: &Model, trust: Trust) -> Facts {
         Facts::analysed(model, trust, true)
     }
 
-    /// Analyses a program without cancellation between sums, in half the time: where ranges matter little, after
-    /// `ranges` has narrowed the types to the result of the whole analysis.
+    /// Analyses a program without cancellation between sums, in half the time. The result suffices after the pass
+    /// `ranges` has narrowed the types according to the whole analysis.
     pub(super) fn local(model: &Model, trust: Trust) -> Facts {
         Facts::analysed(model, trust, false)
     }
@@ -232,7 +233,7 @@ impl Facts {
                 Some(form) => facts.forms.spare(form),
                 None => {}
             }
-            // A form lives until its last reader, so that memory does not grow with the program.
+            // A form is dropped after its last reader, so that memory does not grow with the program.
             model.node(id).op.for_each_operand(|v| {
                 readers[v.index()] -= 1;
                 if readers[v.index()] == 0 {
@@ -255,7 +256,7 @@ impl Facts {
         }
     }
 
-    /// Returns an operation's result before wrapping as a sum of atoms; `None` if it is not one.
+    /// Returns an operation's result before wrapping as a sum of atoms; `None` if it is not such a sum.
     fn sum(&mut self, model: &Model, id: ValueId) -> Option<Form> {
         let op = &model.node(id).op;
         if matches!(op, Op::Input { .. } | Op::Relu { .. } | Op::Mux { .. } | Op::Mul { .. } | Op::Lookup { .. }) {
@@ -293,7 +294,7 @@ impl Facts {
         }
     }
 
-    /// Returns a value as a sum, or as `own` times an atom.
+    /// Returns a value as a sum, or as the multiple `own` of an atom.
     fn view<'a>(&'a self, v: ValueId, frac: i64, own: &'a [Multiple; 1]) -> Option<View<'a>> {
         match self.forms.get(v) {
             Some(form) => Some(form.view()),
@@ -301,8 +302,8 @@ impl Facts {
         }
     }
 
-    /// The range of an operation's result, and that before wrapping, from the ranges of its operands and what it is the
-    /// sum of.
+    /// Returns the range of an operation's result, and its range before wrapping, from the ranges of its operands and
+    /// its form as a sum.
     fn result(&self, model: &Model, id: ValueId, form: Option<&Form>) -> (Option<Range>, Option<Range>) {
         let kif = model.kif(id);
         let mut exact = self.before_wrap(model, id);
@@ -317,7 +318,7 @@ impl Facts {
             (Some(exact), Some(_)) if exact.constant().is_some() => {
                 alir_core::num::wrap(&exact.lo.into(), kif).to_i128().map(Range::exactly)
             }
-            // Low bits survive a wrap.
+            // Trailing zeros remain after a wrap.
             (Some(exact), Some(all)) => Some(Range::new(all.lo, all.hi, exact.zeros.min(kif.width()))),
             (_, all) => all,
         };
@@ -328,8 +329,9 @@ impl Facts {
         (range, exact)
     }
 
-    /// The codes of `id` for the codes `lo ..= hi` of `source`, if it depends on nothing else: `cone` are the
-    /// operations between them, in order, `id` last. `None` if a code is not known exactly.
+    /// Returns the value of the last operation of `cone` for each value in the range of `source`. `cone` contains the
+    /// operations from `source` to this operation, in order; the result depends on no other values. Returns `None` if a
+    /// value is not known exactly.
     pub(super) fn function(&mut self, model: &Model, source: ValueId, cone: &[ValueId]) -> Option<Vec<i128>> {
         let range = self.range(source)?;
         let last = *cone.last()?;
@@ -353,7 +355,7 @@ impl Facts {
         codes
     }
 
-    /// Returns the codes that a value can take; `None` if nothing beyond its type is known.
+    /// Returns the range of a value; `None` if only its type is known, which exceeds 100 bits.
     pub(super) fn range(&self, id: ValueId) -> Option<Range> {
         match self.ranges[id.index()] {
             Kept::Unknown => None,
@@ -368,7 +370,7 @@ impl Facts {
         self.fits[id.index()]
     }
 
-    /// The tightest interval that can be declared for a value, in the same step.
+    /// Returns the tightest interval for a value, with the step of its declared interval.
     pub(super) fn interval(&self, model: &Model, id: ValueId) -> Interval {
         let declared = &model.node(id).interval;
         match self.range(id) {
@@ -428,7 +430,7 @@ impl Facts {
                 let product = if a == b {
                     let r = self.range(*a)?;
                     let all = r.mul(r)?;
-                    // A square is not negative.
+                    // A square is never negative.
                     Range::new(if r.lo <= 0 && r.hi >= 0 { 0 } else { all.lo }, all.hi, all.zeros)
                 } else {
                     self.range(*a)?.mul(self.range(*b)?)?
@@ -485,15 +487,16 @@ impl Facts {
         }
     }
 
-    /// Returns the range of a value while the top bit of `cond` is `top`: of a signed condition the values with that
-    /// sign, of its negative (see [`is_negative`]) the others.
+    /// Returns the range of a value in the cases in which the condition bit is `top`. If the value is the signed
+    /// condition itself, its sign is known; if the value is the negative of the condition (see [`is_negative`]), the
+    /// sign of the condition is known.
     pub(super) fn under_sign(&self, model: &Model, cond: ValueId, value: ValueId, top: bool) -> Option<Range> {
         let (kif, own) = (model.kif(cond), model.kif(value));
         let is_same = value == cond;
         if !kif.signed || kif.frac != own.frac || !(is_same || is_negative(model, value, cond)) {
             return self.range(value);
         }
-        // A condition that never has this value selects no operand.
+        // If the condition bit never has this value, the operand is never selected.
         let Some(r) = self.range(cond).filter(|r| if top { r.lo < 0 } else { r.hi >= 0 }) else {
             return self.range(value);
         };
@@ -503,7 +506,7 @@ impl Facts {
         if found.fits(own) { Some(found) } else { self.range(value) }
     }
 
-    /// Returns the condition bit of a mux, if it never changes.
+    /// Returns the condition bit of a mux if it is constant, otherwise `None`.
     pub(super) fn top_bit(&self, model: &Model, cond: ValueId) -> Option<bool> {
         let (kif, r) = (model.kif(cond), self.range(cond)?);
         if kif.is_zero() {
@@ -532,7 +535,7 @@ impl Facts {
         let reached = &entries[first.clamp(0, entries.len() as i128) as usize..]
             [..(last + 1).clamp(0, entries.len() as i128) as usize - first.clamp(0, entries.len() as i128) as usize];
         let step = 1usize.checked_shl(r.zeros).unwrap_or(usize::MAX).max(1);
-        // Codes are multiples of the step, counted from zero, not from the base.
+        // Operand values are multiples of the step, counted from zero, not from the base.
         let offset = if step == 1 { 0 } else { (-(base + first.max(0))).rem_euclid(step as i128) as usize };
         let mut all: Option<Range> = None;
         let outside = first < 0 || last >= entries.len() as i128;
@@ -545,7 +548,7 @@ impl Facts {
     }
 }
 
-/// Returns `true` if `negative` is computed as `-x`, up to wrapping.
+/// Returns `true` if `negative` is computed as the negative of `x`, apart from wrapping.
 pub(super) fn is_negative(model: &Model, negative: ValueId, x: ValueId) -> bool {
     match (&model.node(negative).op, &model.node(x).op) {
         (Op::Neg { x: negated }, _) if *negated == x => true,
@@ -554,8 +557,7 @@ pub(super) fn is_negative(model: &Model, negative: ValueId, x: ValueId) -> bool 
     }
 }
 
-/// Facts of the current program, computed when a pass first requests them, and kept as long as the passes change
-/// nothing.
+/// Facts of the current program, computed at the first request of a pass, and kept until a pass changes the program.
 pub(super) struct Known {
     trust: Trust,
     whole: Option<Facts>,
@@ -568,18 +570,18 @@ impl Known {
         Known { trust, whole: None, local: None }
     }
 
-    /// [`Facts::new`] the program.
+    /// Returns [`Facts::new`] of the program.
     pub(super) fn whole(&mut self, model: &Model) -> &mut Facts {
         self.whole.get_or_insert_with(|| Facts::new(model, self.trust))
     }
 
-    /// [`Facts::local`] of the program.
+    /// Returns [`Facts::local`] of the program.
     pub(super) fn local(&mut self, model: &Model) -> &Facts {
         self.local.get_or_insert_with(|| Facts::local(model, self.trust))
     }
 }
 
-/// Returns `true` if an operation's result, which does not wrap, is the sum itself: no low bit is dropped.
+/// Returns `true` if the result of an operation that does not wrap is exact: it drops no low bits.
 fn is_whole(model: &Model, id: ValueId, form: &Form) -> bool {
     form.frac() - i64::from(form.range().zeros) <= i64::from(model.kif(id).frac)
 }
@@ -596,7 +598,7 @@ fn bitwise(op: BinaryBits, a: Range, b: Range) -> Option<Range> {
             BinaryBits::Xor => a ^ b,
         }));
     }
-    // Bits that either end can have; every value lies in the signed range of that many bits.
+    // Number of bits of the ends without the sign; every value is in `-2^n ..= 2^n - 1`.
     let bits = |v: i128| 128 - if v < 0 { !v } else { v }.leading_zeros();
     let n = bits(a.lo).max(bits(a.hi)).max(bits(b.lo)).max(bits(b.hi));
     if n > 120 {

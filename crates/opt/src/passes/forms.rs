@@ -1,25 +1,25 @@
-//! Values as sums of others, exactly: what cancels between two operands is not counted twice.
+//! Exact linear forms of values, so that equal terms of two operands cancel in range analysis.
 //!
-//! Interval arithmetic takes `(a + b) + (a - b)` for something that may be as large as `2a + 2b`. An affine form (J.
-//! Stolfi, L. H. de Figueiredo, *Self-Validated Numerical Methods*, 1997, chapter 3) remembers what a value is a sum
-//! of: here an integer multiple of every *atom*, a value that is no exact sum itself (an input, a product, something
-//! cut or wrapped). The forms are exact, there is no error term; a form of more than [`TERMS`] atoms is given up, and
-//! its value is an atom from there on.
+//! Interval arithmetic bounds `(a + b) + (a - b)` as if it could be as large as `2a + 2b`. An affine form (J. Stolfi,
+//! L. H. de Figueiredo, *Self-Validated Numerical Methods*, 1997, chapter 3) records the terms of a sum: here an
+//! integer multiple of every *atom*, a value that is not an exact sum (an input, a product, a truncated or wrapped
+//! value). The forms are exact, without error term. A form of more than [`TERMS`] atoms is dropped, and its value
+//! becomes an atom.
 
 use super::facts::Range;
 use alir_core::ir::ValueId;
 
-/// The most atoms of one form: what a sum costs is bounded by it.
+/// Maximum number of atoms of one form, which bounds the work for a sum.
 const TERMS: usize = 64;
 
-/// A multiple of an atom's code.
+/// An atom, and the factor of its raw integer value.
 pub(super) type Multiple = (ValueId, i64);
 
-/// `(constant + sum of coefficient * code of atom) * 2^-frac`.
+/// Linear form `(constant + sum of coefficient * raw integer value of atom) * 2^-frac`.
 #[derive(Clone, Debug)]
 pub(super) struct Form {
     head: Head,
-    /// In order of the atoms, no coefficient is zero.
+    /// Terms in the order of the atoms; no coefficient is zero.
     terms: Vec<Multiple>,
 }
 
@@ -30,11 +30,11 @@ struct Head {
     /// Range of the sum, from the ranges of its atoms.
     lo: i128,
     hi: i128,
-    /// Low bits that are clear, by the coefficients.
+    /// Number of low bits that are clear because of the coefficients.
     zeros: u32,
 }
 
-/// A form to be read: one that is kept, or an atom.
+/// A form that is read: a stored form, or a single atom.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     head: Head,
@@ -42,34 +42,34 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The value itself, whose step is `2^-frac`: `own` says that it is there once.
+    /// Returns the view of a value as an atom whose step is `2^-frac`; `own` is the value with the factor one.
     pub(super) fn atom(own: &'a [Multiple; 1], frac: i64, range: Range) -> View<'a> {
         View { head: Head { frac, constant: 0, lo: range.lo, hi: range.hi, zeros: 0 }, terms: own }
     }
 
-    /// A number in steps of `2^-frac`; `None` if it is too large.
+    /// Returns the view of a constant in steps of `2^-frac`; `None` if the constant is too large.
     pub(super) fn constant(value: i128, frac: i64) -> Option<View<'a>> {
         let zeros = value.trailing_zeros();
         let constant = i64::try_from(value).ok()?;
         Some(View { head: Head { frac, constant, lo: value, hi: value, zeros }, terms: &[] })
     }
 
-    /// `2^shift` times this.
+    /// Returns the view multiplied by `2^shift`.
     pub(super) fn shifted(mut self, shift: i32) -> View<'a> {
         self.head.frac -= i64::from(shift);
         self
     }
 
-    /// Kept, in the room that is given.
+    /// Returns the view as a form, whose terms are stored in the memory of `room`.
     pub(super) fn kept(self, mut room: Vec<Multiple>) -> Form {
         room.clear();
         room.extend_from_slice(self.terms);
         Form { head: self.head, terms: room }
     }
 
-    /// This plus `other * 2^shift`, or minus it, in the room that is given; `None` if it has too many terms or numbers
-    /// too large. `range` are those of the atoms: asked only for what both sides have, so that a sum of unlike things
-    /// costs one merge.
+    /// Returns this view plus or minus `other * 2^shift`, stored in the memory of `room`; `None` if there are too many
+    /// terms or numbers are too large. `range` returns the ranges of atoms; it is called only for atoms of both views,
+    /// so that a sum without common atoms costs one merge.
     pub(super) fn plus(
         self,
         other: View<'_>,
@@ -101,7 +101,7 @@ impl<'a> View<'a> {
                     (a, b) = (rest_a, rest_b);
                     let (p, q) = (p.checked_mul(f)?, q.checked_mul(g)?);
                     let sum = p.checked_add(q)?;
-                    // The ends count what the two have in common once for each.
+                    // The sum of the ends includes a common atom once for each operand.
                     let r = range(*x)?;
                     let [one, two, both] = [p, q, sum].map(|c| scaled(r.lo, r.hi, c));
                     let ((one_lo, one_hi), (two_lo, two_hi), (both_lo, both_hi)) = (one?, two?, both?);
@@ -133,12 +133,12 @@ impl<'a> View<'a> {
 }
 
 impl Form {
-    /// To be read.
+    /// Returns a view of the form.
     pub(super) fn view(&self) -> View<'_> {
         View { head: self.head, terms: &self.terms }
     }
 
-    /// Its step is `2^-frac`.
+    /// Returns the number of fractional bits: the step of the form is `2^-frac`.
     pub(super) fn frac(&self) -> i64 {
         self.head.frac
     }
@@ -149,41 +149,41 @@ impl Form {
     }
 }
 
-/// The forms of values, in as much room as those take that live at one time.
+/// Forms of values, in memory for the largest number of forms that exist at one time.
 #[derive(Default)]
 pub(super) struct Forms {
-    /// Where the form of a value is; [`Forms::NONE`] if it has none.
+    /// Index of the form of each value; [`Forms::NONE`] if the value has none.
     at: Vec<u32>,
     forms: Vec<Form>,
     free: Vec<u32>,
-    /// Terms of forms that are gone.
+    /// Memory of dropped forms, to be reused for terms.
     rooms: Vec<Vec<Multiple>>,
 }
 
 impl Forms {
     const NONE: u32 = u32::MAX;
 
-    /// For that many values, none of which has a form yet.
+    /// Returns an empty store for `n` values.
     pub(super) fn none(n: usize) -> Forms {
         Forms { at: vec![Forms::NONE; n], ..Forms::default() }
     }
 
-    /// The form of a value.
+    /// Returns the form of a value, or `None`.
     pub(super) fn get(&self, v: ValueId) -> Option<&Form> {
         self.forms.get(self.at[v.index()] as usize)
     }
 
-    /// Room for the terms of a form.
+    /// Returns memory for the terms of a form.
     pub(super) fn room(&mut self) -> Vec<Multiple> {
         self.rooms.pop().unwrap_or_default()
     }
 
-    /// Says that a form is of no use.
+    /// Drops an unused form, and keeps its memory.
     pub(super) fn spare(&mut self, form: Form) {
         self.rooms.push(form.terms);
     }
 
-    /// Gives a value its form.
+    /// Sets the form of a value.
     pub(super) fn set(&mut self, v: ValueId, form: Form) {
         let at = self.free.pop().unwrap_or(self.forms.len() as u32);
         match self.forms.get_mut(at as usize) {
@@ -193,7 +193,7 @@ impl Forms {
         self.at[v.index()] = at;
     }
 
-    /// Forgets the form of a value.
+    /// Drops the form of a value, and keeps its memory.
     pub(super) fn drop(&mut self, v: ValueId) {
         let at = std::mem::replace(&mut self.at[v.index()], Forms::NONE);
         if let Some(form) = self.forms.get_mut(at as usize) {
@@ -203,12 +203,13 @@ impl Forms {
     }
 }
 
-/// `2^by`.
+/// Returns `2^by`, or `None` if it is too large.
 fn step(by: i64) -> Option<i64> {
     u32::try_from(by).ok().filter(|&by| by < 62).map(|by| 1i64 << by)
 }
 
-/// Bounds of `c` times what lies between these; `None` where that may be large enough for three of them to overflow.
+/// Returns the bounds of `c` times a value between `lo` and `hi`; `None` if the sum of three such bounds could
+/// overflow.
 fn scaled(lo: i128, hi: i128, c: i64) -> Option<(i128, i128)> {
     const BOUND: i128 = 1 << 122;
     if let (Ok(lo), Ok(hi)) = (i64::try_from(lo), i64::try_from(hi)) {

@@ -1,4 +1,4 @@
-//! Pass `functions`: arithmetic on one narrow value becomes a table of that value.
+//! Pass `functions`: replaces arithmetic on one narrow value with a table of that value.
 //!
 //! `x > 4 ? x + 3 : x` for `x` of four bits is an adder, a comparison and a multiplexer, or just four LUTs: every bit
 //! of a result that depends only on a value of at most [`MOST_BITS`] bits is one LUT. Synthesis tools miss this, as
@@ -8,10 +8,10 @@
 //! From the outputs backwards, each operation that needs logic is written as a function of the farthest narrow value
 //! that alone determines it. The function replaces the cone if that removes an adder and a multiplexer, and if the
 //! removed operations (those of the cone without other readers) take at least 1.5 times as many LUTs as the function
-//! has bits that need one: bits that are constant, a bit of the value, or equal to another bit of the function need
-//! none. All values of the operand are evaluated, so nothing is approximated. Sums and ReLUs without a multiplexer are
-//! kept: Yosys maps the logic between carry chains for minimum depth, so that removing a chain makes the LUTs around it
-//! larger (three networks took 2, 5 and 0 % more LUTs).
+//! needs. A bit of the function needs no LUT if it is constant, a bit of the value, or equal to another bit of the
+//! function. All values of the operand are evaluated, so nothing is approximated. Sums and ReLUs without a multiplexer
+//! are kept: Yosys maps the logic between carry chains for minimum depth, so that removing a chain makes the LUTs
+//! around it larger (three networks took 2, 5 and 0 % more LUTs).
 //!
 //! The lookup has the delay of the last operation of the cone, on an operand that is available earlier.
 
@@ -31,7 +31,7 @@ const MOST_OPERATIONS: usize = 64;
 /// Largest width of a function in bits.
 const MOST_RESULT_BITS: u32 = 30;
 
-/// Writes arithmetic on narrow values as tables of them.
+/// Replaces arithmetic on a narrow value with a look-up table of that value.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     // Without a multiplexer no cone qualifies, and the ranges need not be computed.
     if !model.nodes().iter().any(|node| is_choice(&node.op)) {
@@ -108,7 +108,8 @@ fn narrow_source(model: &Model, sources: &Sources, v: ValueId) -> Option<ValueId
     best
 }
 
-/// Returns the last operation of a cone in order, and the operations that only such operations read.
+/// Returns the operations of a cone that are removed: its last operation, and those that only removed operations read.
+/// `cone` is in program order.
 fn without_other_readers(model: &Model, readers: &[u32], cone: &[ValueId]) -> Vec<ValueId> {
     let mut within: FxHashMap<ValueId, u32> = FxHashMap::default();
     let mut removed = Vec::with_capacity(cone.len());
@@ -129,7 +130,8 @@ fn evaluated(model: &Model, facts: &mut Facts, operand: ValueId, cone: &[ValueId
     Some((first, values.iter().map(ToPrimitive::to_i32).collect::<Option<_>>()?))
 }
 
-/// Returns the approximate number of LUTs of an operation, 0 for wires. Adding a constant takes one for every two bits.
+/// Returns the approximate number of LUTs of an operation, 0 for wires. Adding a constant takes one LUT for every two
+/// bits.
 fn luts(model: &Model, v: ValueId) -> u32 {
     let width = model.kif(v).width();
     match model.node(v).op {
@@ -198,7 +200,7 @@ mod tests {
 
     #[test]
     fn sums_with_other_readers_and_wide_values_are_kept() {
-        // The sum is an output of its own, and a seventh bit would take two look-up tables for each bit.
+        // The sum is an output of its own, and with a seventh bit, each bit of the result would take two LUTs.
         for model in [digit(4, true), digit(7, false)] {
             let (after, _) = passes::run(&model, &["functions", "dce"]);
             let adders = after.nodes().iter().filter(|node| matches!(node.op, Op::AddConst { .. })).count();

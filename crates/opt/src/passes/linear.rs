@@ -1,4 +1,4 @@
-//! `linear`: solves sums of sums again, with fewer adder bits.
+//! Pass `linear`: rebuilds groups of connected sums with fewer adder bits.
 //!
 //! Additions, subtractions, negations and shifts between two non-linear operations compute integer combinations of the
 //! same values: a constant matrix times a vector. The number of adders depends on the shared partial sums. The pass
@@ -22,12 +22,12 @@ use std::rc::Rc;
 
 /// Maximum number of coefficients of a program; a program with more is left unchanged.
 const MOST_COEFFICIENTS: usize = 8_000_000;
-/// Digit pairs of all groups together, for each operation of the program and in any case. Groups are solved in the
-/// order of their size as long as this lasts, which keeps the pass linear.
+/// Budget of the pass in digit pairs of all groups: a number for each operation of the program, plus a fixed number.
+/// Groups are solved in ascending order of their size until the budget is used up, which keeps the time linear.
 const PAIRS_PER_OPERATION: usize = 8;
 const SPARE_PAIRS: usize = 1 << 14;
 
-/// Solves every group of sums again, and keeps the results that are smaller.
+/// Solves every group of sums again, and keeps the results that are smaller; returns `None` if no group is improved.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = &*known.whole(model);
     let sums = Sums::find(model, facts)?;
@@ -35,8 +35,8 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let mut by_size: Vec<(usize, usize)> = sums.groups.iter().map(Group::pairs).zip(0..).collect();
     by_size.sort_unstable();
     let mut left = SPARE_PAIRS + PAIRS_PER_OPERATION * model.nodes().len();
-    // A convolution has the same sums at every place. Groups of one shape have one number of pairs, and come one after
-    // another.
+    // A convolution has equal sums at every position. Groups of equal shape have equal numbers of pairs, so they are
+    // consecutive in this order.
     let mut known: FxHashMap<u64, (usize, Option<Rc<Solution>>)> = FxHashMap::default();
     let mut known_pairs = 0;
     for (pairs, index) in by_size {
@@ -83,7 +83,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     })
 }
 
-/// A coefficient: `mantissa * 2^exponent`, mantissa odd.
+/// A coefficient `mantissa * 2^exponent` with an odd mantissa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Coefficient {
     pub(super) mantissa: i64,
@@ -94,12 +94,12 @@ impl Coefficient {
     fn new(mantissa: i128, exponent: i32) -> Option<Coefficient> {
         let zeros = mantissa.trailing_zeros();
         let mantissa = mantissa >> zeros.min(127);
-        // Larger coefficients gain nothing by sharing digits.
+        // Sharing the digits of larger coefficients saves nothing.
         (mantissa.unsigned_abs() < 1 << 60 && mantissa != 0)
             .then(|| Coefficient { mantissa: mantissa as i64, exponent: exponent + zeros as i32 })
     }
 
-    /// Returns the sum; `Some(None)` if it is zero, `None` if it is too large.
+    /// Returns the sum; `Some(None)` if the sum is zero, `None` if the sum is too large.
     fn plus(self, other: Coefficient) -> Option<Option<Coefficient>> {
         let low = self.exponent.min(other.exponent);
         let (a, b) = (self.exponent - low, other.exponent - low);
@@ -111,7 +111,7 @@ impl Coefficient {
     }
 }
 
-/// A combination of leaves, in their order.
+/// A linear combination of leaves, sorted by leaf.
 pub(super) type Row = Vec<(u32, Coefficient)>;
 
 /// The row of a leaf.
@@ -121,15 +121,16 @@ type LeafRow = [(u32, Coefficient); 1];
 pub(super) struct Group {
     /// Values that are not sums, of which the rows are combinations.
     pub(super) leaves: Vec<ValueId>,
-    /// Each wanted sum as combination of leaves (by index into `leaves`).
+    /// Each required sum as a combination of leaves (by index into `leaves`).
     pub(super) rows: Vec<Row>,
     /// Adder levels of each row in the file.
     pub(super) levels: Vec<u32>,
-    /// Adder bits of the file's own sums.
+    /// Adder bits of the sums in the file.
     pub(super) bits: u64,
-    /// LUTs of the file's own sums: none above the end of an unsigned operand, where only the carry is added.
+    /// LUTs of the sums in the file. The bits above the end of an unsigned operand need no LUTs: only the carry is
+    /// added there.
     pub(super) luts: u64,
-    /// For each row, `true` if only additions of constants read it: they accept the negative as well.
+    /// For each row, `true` if only additions of constants read the row, so that a negated value is accepted as well.
     any_sign: Vec<bool>,
 }
 
@@ -154,7 +155,7 @@ impl Group {
         hasher.finish()
     }
 
-    /// Pairs of signed digits in its rows.
+    /// Returns the number of pairs of signed digits in the group's rows.
     fn pairs(&self) -> usize {
         let digits = |row: &Row| row.iter().map(|(_, c)| count_digits(c.mantissa.into())).sum::<usize>();
         self.rows.iter().map(digits).map(|n| n * n.saturating_sub(1) / 2).sum()
@@ -164,7 +165,7 @@ impl Group {
 /// Sums of a program, by group.
 pub(super) struct Sums {
     pub(super) groups: Vec<Group>,
-    /// Group and row of each value with a reader that is not a sum.
+    /// Group and row of each value that has a reader other than a sum.
     pub(super) root: Vec<Option<(usize, usize)>>,
 }
 
@@ -266,7 +267,7 @@ impl Sums {
     }
 }
 
-/// Returns `true` for each value that only additions of constants read, perhaps after shifts and negations, as `c - x`
+/// Returns `true` for each value that only additions of constants read, possibly through shifts and negations: `c - x`
 /// costs no more than `c + x`.
 fn signs_that_do_not_matter(model: &Model) -> Vec<bool> {
     let mut any_sign = vec![true; model.nodes().len()];
@@ -290,7 +291,7 @@ fn signs_that_do_not_matter(model: &Model) -> Vec<bool> {
     any_sign
 }
 
-/// A row times a power of two, or its negative.
+/// A row multiplied by a power of two, and possibly negated.
 #[derive(Clone, Copy)]
 struct Scaled<'a> {
     row: &'a [(u32, Coefficient)],
@@ -371,7 +372,7 @@ struct AdderCost {
     luts: u64,
 }
 
-/// Returns the cost of one of the file's sums in adder bits.
+/// Returns the cost of one sum of the file in adder bits and LUTs.
 fn adder_bits(model: &Model, facts: &Facts, id: ValueId, terms: &[Term]) -> AdderCost {
     let equal = |bits: u64| AdderCost { bits, luts: bits };
     let span = |t: &Term| {
@@ -403,13 +404,13 @@ fn adder_bits(model: &Model, facts: &Facts, id: ValueId, terms: &[Term]) -> Adde
     cost
 }
 
-/// Where the bits of a value lie: its range in units of `2^low`.
+/// Bit positions of a value: its range in units of `2^low`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Span {
     lo: i128,
     hi: i128,
     low: i32,
-    /// `true` if it enters a sum negated.
+    /// `true` if the value enters a sum negated.
     neg: bool,
 }
 
@@ -474,7 +475,7 @@ impl Span {
     }
 }
 
-/// Returns `true` if sums of these might exceed 128 bits.
+/// Returns `true` if sums of values with these spans might exceed 128 bits.
 fn too_far_apart(spans: impl Iterator<Item = Span> + Clone) -> bool {
     let low = spans.clone().map(|s| s.low).min().unwrap_or(0);
     let top = spans.map(|s| s.top()).max().unwrap_or(0);
@@ -511,8 +512,8 @@ fn key(p: Pattern) -> Option<u64> {
     fits.then(|| u64::from(p.a) << 40 | u64::from(p.b) << 16 | shift << 1 | u64::from(p.differ))
 }
 
-/// Filter for repeated patterns: an occurrence sets a bit by hash in `first`, a second one in `second`, so that few
-/// others pass. Most patterns occur once, and never need a place in a map.
+/// Filter for repeated patterns with two bit sets, indexed by a hash: the first occurrence of a pattern sets a bit in
+/// `first`, the second one sets a bit in `second`. Most patterns occur once, and the filter keeps them out of the map.
 struct Seen {
     first: Vec<u64>,
     second: Vec<u64>,
@@ -548,12 +549,12 @@ fn pattern(x: Digit, y: Digit) -> (Pattern, Digit) {
     (pattern, first)
 }
 
-/// A value of a solution: a leaf, or a sum of two earlier ones.
+/// A value of a solution: a leaf, or a sum of two earlier values.
 #[derive(Clone, Copy, Debug)]
 enum Value {
     /// The leaf of the same index in the group.
     Leaf,
-    /// The pattern's sum, or its negative: `b * 2^shift - a`.
+    /// The pattern's sum, or (`turned`) its negative `b * 2^shift - a`.
     Sum { pattern: Pattern, turned: bool },
 }
 
@@ -617,8 +618,8 @@ fn negation(values: &[Value], spans: &[Span], value: u32) -> u64 {
     }
 }
 
-/// Returns the canonical signed digits of an integer, lowest first, each a place and `true` if it is subtracted; no two
-/// digits are adjacent: G. W. Reitwiesner (1960).
+/// Returns the canonical signed digits of an integer, lowest first: the position of each digit, and `true` if the digit
+/// is subtracted. No two digits are adjacent: G. W. Reitwiesner (1960).
 pub(super) fn signed_digits(mut v: i128) -> Vec<(u32, bool)> {
     let mut digits = Vec::new();
     let mut shift = 0;
@@ -640,8 +641,9 @@ struct Solver {
     depth: Vec<u32>,
     rows: Vec<Vec<Digit>>,
     limits: Vec<u32>,
-    /// Occurrences of a pattern, by its [`key`], of those that occurred twice when their younger value was created: no
-    /// digits of a value are added later, so the others never will.
+    /// Number of occurrences of a pattern, by its [`key`]. Contains only patterns that occurred at least twice when the
+    /// younger of their two values was created: no digits of a value are added later, so all other patterns stay below
+    /// two.
     counts: FxHashMap<u64, u32>,
     heap: BinaryHeap<(u64, Reverse<Pattern>)>,
     /// Rows in which a value has (or had) a digit.
@@ -651,15 +653,15 @@ struct Solver {
     any_sign: Vec<bool>,
 }
 
-/// Calls of the solver of constant matrices with fewer and fewer levels.
+/// Maximum number of calls of the solver of constant matrices; each call allows fewer levels than the previous call.
 const ATTEMPTS: usize = 3;
 
 /// Largest ratio of matrix cells to non-zero coefficients for which the solver of constant matrices is used: its time
 /// depends on all cells, and for the windows of a convolution the search of this pass finds the same sharing.
 const CELLS_PER_COEFFICIENT: usize = 8;
 
-/// Solves one group as the solver of constant matrices does, with fewer adder bits than `limit`; `None` if it is too
-/// wide or too sparse for that, or if a row keeps more levels than it had.
+/// Solves one group by the solver of constant matrices, with fewer adder bits than `limit`. Returns `None` if the group
+/// is too wide or too sparse for that solver, or if a row needs more levels than in the file.
 fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> {
     let (n_in, n_out) = (group.leaves.len(), group.rows.len());
     let coefficients: usize = group.rows.iter().map(Vec::len).sum();
@@ -682,7 +684,7 @@ fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> 
         let graph = alir_cmvm::solve(&matrix, &inputs, &options).ok()?;
         let report = alir_cmvm::check(&graph, &matrix).ok()?;
         let (solution, levels) = Solution::from_graph(spans, &group.any_sign, &graph, &report)?;
-        // Fewer levels need more bits, so requesting them gains nothing.
+        // Fewer levels need more bits, so another call with fewer levels cannot meet the limit.
         if solution.bits >= limit {
             return None;
         }
@@ -696,7 +698,7 @@ fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> 
     None
 }
 
-/// Solves one group whose leaves have these spans; `None` if it is too wide.
+/// Solves one group whose leaves have these spans; returns `None` if the group is too wide.
 fn solve(group: &Group, spans: &[Span]) -> Option<Solution> {
     let mut solver = Solver {
         values: vec![Value::Leaf; group.leaves.len()],
@@ -743,7 +745,7 @@ impl Solver {
             }
             let now = self.priority(p, count);
             if now < priority {
-                // Counts have fallen since it was pushed.
+                // The count has fallen since the pattern was pushed.
                 self.heap.push((now, Reverse(p)));
                 continue;
             }
@@ -787,13 +789,13 @@ impl Solver {
         }
     }
 
-    /// Levels that a row needs at least: each digit is a tree of its depth.
+    /// Returns the least number of levels of a row: each digit counts as a full tree of its depth.
     fn levels(&self, row: &[Digit]) -> u32 {
         let total: u128 = row.iter().map(|d| self.leaves_of_tree(d.value)).sum();
         if total <= 1 { 0 } else { 128 - (total - 1).leading_zeros() }
     }
 
-    /// Creates the sum and replaces its two digits by it in each row, as far as the rows' levels allow.
+    /// Creates the sum of a pattern, and replaces the pattern by the sum in each row whose level limit allows it.
     fn take(&mut self, p: Pattern) {
         let (a, b) = (self.spans[p.a as usize], self.spans[p.b as usize].shifted(p.shift).signed(p.differ));
         let own = u32::from(a.cost(&b, &a.plus(&b)) > 0);
@@ -834,7 +836,7 @@ impl Solver {
             }
             return;
         }
-        // The sign that most places want; a sum of two equal signs is never turned.
+        // The sign that most rows need; a sum of two equal signs is never turned.
         let turned = p.differ && 2 * places.iter().filter(|(_, x, _)| x.neg).count() > places.len();
         let made = self.add(p, turned);
         let mut fresh: Vec<(u32, Digit)> = Vec::with_capacity(places.len());
@@ -855,7 +857,7 @@ impl Solver {
                 self.rows_of[made as usize].push(r);
             }
         }
-        // All digits of the new value exist now: counts its pairs, each once.
+        // All digits of the new value exist now: counts each pair once.
         let rows = std::mem::take(&mut self.rows);
         let pairs = || {
             fresh.iter().flat_map(|&(r, new)| {
@@ -901,7 +903,8 @@ impl Solver {
         Some(Solution { values: self.values, spans: self.spans, rows, bits: self.bits })
     }
 
-    /// Returns the digits' sum as one digit, if there are any: the cheapest pair first, within `limit` levels.
+    /// Returns the sum of the digits as one digit, or `None` without digits: adds the cheapest pair first, within
+    /// `limit` levels.
     fn added_up(&mut self, mut digits: Vec<Digit>, limit: u32) -> Option<Digit> {
         let mut open: Vec<u32> = (0..digits.len() as u32).collect();
         let mut pairs: Vec<Pair> = Vec::new();
@@ -915,7 +918,7 @@ impl Solver {
             let allowed = |p: &&Pair| total - weight(p.i) - weight(p.j) + (1u128 << p.deep) <= room;
             let (i, j) = match pairs.iter().filter(allowed).min() {
                 Some(pair) => (pair.i, pair.j),
-                // The two shallowest always fit (G. Golumbic, 1976).
+                // The two shallowest digits always fit (G. Golumbic, 1976).
                 None => {
                     let mut order = open.clone();
                     order.sort_by_key(|&k| weight(k));
@@ -955,7 +958,7 @@ impl Solver {
     }
 }
 
-/// Two digits of a row by their places, in the order in which they are taken: least bits first, then least levels.
+/// A pair of digits of a row, ordered by priority: fewest adder bits first, then fewest levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Pair {
     /// Adder bits of the sum.
@@ -966,7 +969,7 @@ struct Pair {
     j: u32,
 }
 
-/// Own delays of new sums: the average delay of the file's sums with the same width.
+/// Delays of new sums by width: the average delay of the file's sums of equal width.
 pub(super) struct Delays(Vec<f64>);
 
 impl Delays {
@@ -983,7 +986,7 @@ impl Delays {
         Delays(
             sums.into_iter()
                 .map(|(total, n)| {
-                    // Never falling with the width.
+                    // The delay never decreases with the width.
                     last = if n > 0 { f64::max(last, total / f64::from(n)) } else { last };
                     last
                 })
@@ -1008,18 +1011,19 @@ struct Writer<'a, 'b, 'c> {
 }
 
 impl Writer<'_, '_, '_> {
-    /// Returns the new value of a root: its row's digit in the root's type. With `any_sign` its reader accepts a
-    /// negated value.
+    /// Returns the new value of a root: the digit of its row in the root's type. `any_sign` is `true` if the reader of
+    /// the value accepts a negated value.
     fn root(&mut self, id: ValueId, digit: Option<Digit>, any_sign: bool) -> ValueId {
         let interval = self.model.node(id).interval.clone();
         let origin = self.model.node(id).origin;
         let digit = digit.expect("a sum that is not constant has a digit");
         let delay = if digit.neg { self.delays.adder(interval.kif().width()) } else { 0.0 };
-        // Digits count in units of the leaves' codes; a value's number is in units of its own step.
+        // Digits are in units of the leaves' raw integer values; the raw integer value of a sum is in units of its own
+        // step.
         let shift = digit.shift;
         let op = match self.solution.values[digit.value as usize] {
-            // The reversed difference has no longer path than the difference, and no more bits than the negation of the
-            // difference.
+            // The path of the reversed difference is no longer than that of the difference, and it needs no more bits
+            // than the negation of the difference.
             Value::Sum { pattern: p, turned } if digit.neg && p.differ && !any_sign => {
                 let (a, b) = (self.value(p.a), self.value(p.b));
                 let terms =
@@ -1034,7 +1038,7 @@ impl Writer<'_, '_, '_> {
                     terms => Op::Sum { terms: Box::new(terms) },
                 }
             }
-            // A separate negation, which later operations may absorb.
+            // A separate negation, which later operations may absorb into their own sign.
             _ if digit.neg => {
                 let mut x = self.value(digit.value);
                 if shift != 0 {

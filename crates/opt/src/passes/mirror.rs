@@ -1,16 +1,16 @@
-//! `mirror`: a table that says the same of `x` and `-x`, or opposite things, becomes a table of `|x|`.
+//! Pass `mirror`: replaces a table with equal or opposite values for `x` and `-x` by a table of `|x|`.
 //!
-//! Sines, sigmoids and hyperbolic tangents are odd about some centre, squares and cosines are even: half of such a
+//! Sines, sigmoids and hyperbolic tangents are odd about some centre; squares and cosines are even. So half of such a
 //! table follows from the other half (the argument reduction of every function generator; J.-M. Muller, *Elementary
-//! Functions*, 3rd edition, 2016, section 11). Four cases are looked for, exact over all codes that can be reached:
-//! `f(x) = f(-x)`, `f(x) + f(-x) = c`, and both with `-1 - x` for `-x`, whose magnitude takes no carry. With `m` the
-//! sign bit repeated and `s` the sign bit,
+//! Functions*, 3rd edition, 2016, section 11). The pass checks four cases, exactly, over all reachable operand values:
+//! `f(x) = f(-x)`, `f(x) + f(-x) = c`, and both with `-1 - x` instead of `-x`, whose magnitude needs no carry. With `m`
+//! as the repeated sign bit and `s` as the sign bit,
 //!
 //! - the magnitude is `(x ^ m) + s`, or `x ^ m`;
 //! - an odd table's word is `(h ^ m) + q + s` with `h = f - q`, `c = 2 q`, or `(h ^ m) + q` with `c = 2 q - 1`.
 //!
-//! The table stays whole unless a tenth of its LUTs is saved, as [`super::split`] estimates them, adders included. All
-//! operations together take as long as the lookup did.
+//! The table is kept unless a tenth of its LUTs is saved, according to the estimate of [`super::split`] and including
+//! adders. All new operations together have the delay of the lookup.
 
 use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};
@@ -21,12 +21,12 @@ use alir_core::num::{Code, Interval};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// Fewest codes on the shorter side of zero.
+/// Smallest number of operand values on the shorter side of zero.
 const FEWEST_CODES: i128 = 8;
-/// Shares of the lookup's delay: of the magnitude's and the word's arithmetic each.
+/// Fraction of the lookup's delay for each of the two arithmetic parts: magnitude, and word.
 const ARITHMETIC_SHARE: f64 = 0.25;
 
-/// Halves every table that gets smaller by it.
+/// Replaces every table whose LUTs decrease by it; returns `None` if nothing changes.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = known.whole(model);
     let mut found: FxHashMap<(i128, Vec<i32>), Option<Mirror>> = FxHashMap::default();
@@ -53,11 +53,11 @@ struct Mirror {
     complement: bool,
     /// Constant that is added after the sign; `None` for an even table.
     odd: Option<Centre>,
-    /// By magnitude from 0.
+    /// Values by magnitude, from 0.
     values: Vec<i32>,
 }
 
-/// `q`, and whether `s` is added too.
+/// Centre of an odd table: `q`, and `true` if `s` is also added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Centre {
     q: i32,
@@ -65,7 +65,7 @@ struct Centre {
 }
 
 impl Mirror {
-    /// The cheapest half, if it is cheaper than the whole by a tenth.
+    /// Returns the cheapest half if it saves a tenth of the table's LUTs; otherwise `None`.
     fn best(reached: &Reached, operand_bits: u32) -> Option<Mirror> {
         let last = reached.first + reached.values.len() as i128 - 1;
         if reached.first > -FEWEST_CODES || last < FEWEST_CODES {
@@ -90,13 +90,13 @@ impl Mirror {
         best.1
     }
 
-    /// Even and odd, as far as the table is.
+    /// Returns the halves for which the table is even or odd.
     fn find(reached: &Reached, complement: bool) -> Vec<Mirror> {
         let at = |code: i128| usize::try_from(code - reached.first).ok().and_then(|i| reached.values.get(i)).copied();
         let opposite = |code: i128| if complement { !code } else { -code };
         let last = reached.first + reached.values.len() as i128 - 1;
         let most = last.max(opposite(reached.first));
-        // Zero is its own opposite: its sign is clear.
+        // Zero is its own opposite, and its sign bit is clear.
         let pairs = (i128::from(!complement)..=most).filter_map(|y| at(y).zip(at(opposite(y))));
         let sums = pairs.clone().map(|(a, b)| i64::from(a) + i64::from(b));
         let mut found = Vec::new();
@@ -135,7 +135,7 @@ impl Mirror {
         let (origin, frac) = (node.origin, node.interval.frac);
         let x = rw.typed(x);
         let top = kif.width() as i32 - 1;
-        // The sign bit as a code at some step: of -1, or of 1.
+        // The sign bit as a number with `at` fractional bits: -1 or 1 if set.
         let sign = |rw: &mut Rewrite<'_>, at: i32, lo: i64, hi: i64| {
             let shift = kif.frac - at - top;
             rw.push(Op::Quantise { x, shift }, Interval::new(lo, hi, at), 0.0, 0.0, origin)
@@ -203,12 +203,12 @@ mod tests {
         assert_eq!(half.values.len(), 501);
         let square = reached(-300, 300, |x| x * x / 7.0);
         assert_eq!(Mirror::best(&square, 10).expect("even").odd, None);
-        // About -1/2, centre -1/2: no carry anywhere.
+        // Odd about -1/2 with centre -1/2: no carries.
         let tanh = reached(-512, 511, |x| (511.5 * ((x + 0.5) / 150.0).tanh() - 0.5).round());
         let half = Mirror::best(&tanh, 10).expect("odd about -1/2");
         assert_eq!((half.complement, half.odd), (true, Some(Centre { q: 0, carry: false })));
         assert_eq!(half.values.len(), 512);
-        // A word that breaks it.
+        // One word violates the symmetry.
         let mut broken = sine;
         broken.values[3] += 1;
         assert_eq!(Mirror::best(&broken, 10), None);

@@ -1,9 +1,9 @@
-//! Optimisations: programs in, better programs with the same meaning out.
+//! Optimisation passes: each transforms a program into an equivalent, better program.
 //!
-//! Every pass is a function from [`Model`] to [`Model`] (or to nothing, where it finds nothing to change) that keeps
-//! the outputs for *every* bit pattern of the inputs (lookups outside their table reading zero), not only inside the
-//! declared intervals, unless [`Trust`] says so. Each is small, does one thing and is listed in [`PASSES`]; [`run`]
-//! applies a list of them and says what each saved.
+//! Every pass is a function from [`Model`] to [`Model`] (or to `None` if it changes nothing). Every pass preserves the
+//! outputs for *every* bit pattern of the inputs (lookups outside their table read zero), not only within the declared
+//! intervals, unless [`Trust`] allows otherwise. Each pass is small, has one purpose, and is listed in [`PASSES`];
+//! [`run`] applies a list of passes and reports the statistics of each.
 
 mod bit_sums;
 mod compose;
@@ -34,16 +34,16 @@ use std::borrow::Cow;
 /// Assumptions of a pass about the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// The types of the ports: the outputs stay what they are for every bit pattern of the inputs.
+    /// Only the types of the ports: outputs are preserved for every bit pattern of the inputs.
     #[default]
     Types,
-    /// Also the intervals that the file declares, of inputs and of operations: the outputs stay what they are as long
-    /// as every input lies in its interval (and the file's own intervals are true).
+    /// Also the intervals that the file declares for inputs and operations: outputs are preserved if every input is
+    /// within its interval (and the file's other intervals are valid).
     Intervals,
 }
 
-/// Returns, for each operation, `true` if it is a sum whose value is the sum itself, for every bit pattern of the
-/// inputs: nothing wraps, and no low bit is dropped.
+/// Returns `true` for each sum whose value is exact for every bit pattern of the inputs: it does not wrap and drops no
+/// low bits.
 pub fn exact_sums(model: &Model) -> Vec<bool> {
     exact_sums_by(model, &facts::Facts::new(model, Trust::Types))
 }
@@ -51,7 +51,7 @@ pub fn exact_sums(model: &Model) -> Vec<bool> {
 /// Like [`exact_sums`], with existing facts about the values.
 fn exact_sums_by(model: &Model, facts: &facts::Facts) -> Vec<bool> {
     let whole = |id: ValueId| {
-        // Zeros have no low bits.
+        // A zero value has no low bits.
         let frac = |v: ValueId| if model.kif(v).is_zero() { i64::MIN / 2 } else { i64::from(model.kif(v).frac) };
         let lowest = match &model.node(id).op {
             Op::Add { a, b, shift } | Op::Sub { a, b, shift } => frac(*a).max(frac(*b) - i64::from(*shift)),
@@ -63,17 +63,17 @@ fn exact_sums_by(model: &Model, facts: &facts::Facts) -> Vec<bool> {
     model.ids().map(whole).collect()
 }
 
-/// One optimisation.
+/// An optimisation pass.
 pub struct PassInfo {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
     /// Summary in one line.
     pub summary: &'static str,
-    /// The lowest `-O` level that runs it; [`BY_NAME`] if none does.
+    /// Lowest `-O` level that runs the pass; [`BY_NAME`] if no level does.
     pub level: u8,
-    /// `true` if it only changes tables: a program without any is left as it is.
+    /// `true` if the pass only changes tables, so that it does nothing for a program without tables.
     tables_only: bool,
-    /// The new program, or nothing if there is nothing to change.
+    /// Function that returns the new program, or `None` if nothing changes.
     run: fn(&Model, &mut Known) -> Option<Model>,
 }
 
@@ -84,7 +84,7 @@ impl PassInfo {
     }
 }
 
-/// The pass that splits sums and comparisons into carry chains of at most this many bits.
+/// Defines the pass that splits sums and comparisons into carry chains of at most this many bits.
 macro_rules! shorter_chains {
     ($bits:literal) => {
         PassInfo {
@@ -238,10 +238,10 @@ pub const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// The level of a pass that runs only when it is named, or in [`IN_STAGES`].
+/// Level of a pass that runs only by name or as part of [`IN_STAGES`].
 pub const BY_NAME: u8 = u8::MAX;
 
-/// Passes of `-O2`, with another pass, if one is named, before signs and widths are chosen.
+/// Defines the passes of `-O2`, with an optional additional pass before signs and widths are chosen.
 macro_rules! searching {
     ($($more:literal)?) => {
         &[
@@ -252,7 +252,7 @@ macro_rules! searching {
     };
 }
 
-/// Returns the passes of `-O<level>`, in order. Some passes come twice: the second time on the results of the others.
+/// Returns the passes of `-O<level>`, in order. Some passes run twice: the second time on the results of other passes.
 pub fn pipeline(level: u8) -> &'static [&'static str] {
     match level {
         0 => &[],
@@ -264,8 +264,8 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
     }
 }
 
-/// Passes of `-O2` for hardware whose products are logic and whose stages are partitioned by its delays: registers can
-/// be placed within a long product then.
+/// Passes of `-O2` for hardware that implements products in logic, with pipeline stages chosen by delays: registers can
+/// then be placed within a long product.
 pub const IN_STAGES: &[&str] = searching!("products");
 
 /// Passes that `-O2` adds at the end for devices with six-input LUTs.
@@ -274,26 +274,26 @@ pub const WIDE_TABLES: [&str; 2] = ["bitsums", "dce"];
 /// Passes that `-O2` adds at the end for devices with four-input LUTs.
 pub const NARROW_TABLES: [&str; 2] = ["bitsums4", "dce"];
 
-/// Passes that split carry chains, those that leave the longest first: for a clock period that operations of the
-/// optimised program exceed.
+/// Passes that split carry chains, longest chains first: for a clock period that operations of the optimised program
+/// exceed.
 pub const SHORTER_CHAINS: [&str; 4] = ["sums32", "sums16", "sums8", "sums4"];
 
 /// Statistics of one pass on a program.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PassStat {
-    /// The pass.
+    /// Name of the pass.
     pub name: &'static str,
-    /// Operations before.
+    /// Number of operations before the pass.
     pub ops_before: usize,
-    /// Operations after.
+    /// Number of operations after the pass.
     pub ops_after: usize,
-    /// Bits of all arithmetic and logic results before (wires do not count).
+    /// Total width in bits of all arithmetic and logic results before the pass (wires do not count).
     pub bits_before: u64,
-    /// Bits of all arithmetic and logic results after.
+    /// Total width in bits of all arithmetic and logic results after the pass.
     pub bits_after: u64,
 }
 
-/// Finds a pass by name.
+/// Returns the pass with this name, or `None`.
 pub fn find(name: &str) -> Option<&'static PassInfo> {
     PASSES.iter().find(|p| p.name == name)
 }
@@ -307,7 +307,7 @@ pub fn run(model: &Model, names: &[&str]) -> (Model, Vec<PassStat>) {
     (optimised.into_owned(), stats)
 }
 
-/// [`run`] with passes that take this for granted; the program itself if none of them changes it.
+/// Like [`run`], with passes that rely on `trust`; returns the program itself if no pass changes it.
 ///
 /// # Panics
 /// As [`run`].
@@ -333,7 +333,7 @@ pub fn run_trusting<'m>(model: &'m Model, names: &[&str], trust: Trust) -> (Cow<
     (current, stats)
 }
 
-/// Bits of the results that cost hardware: everything but inputs, constants and wires.
+/// Returns the total width of the results that cost hardware: everything but inputs, constants and wires.
 fn computed_bits(model: &Model) -> u64 {
     use alir_core::ir::Op;
     let costs = |op: &Op| !matches!(op, Op::Input { .. } | Op::Const { .. } | Op::Quantise { .. });
@@ -348,7 +348,7 @@ mod tests {
     use alir_interp::{LookupMiss, golden};
     use num_bigint::BigInt;
 
-    /// A program on inputs of the given intervals; `make` appends operations and returns the outputs.
+    /// Returns a program with inputs of the given intervals; `make` appends operations and returns the outputs.
     fn program(inputs: &[Interval], make: impl Fn(&mut Builder, &[ValueId]) -> Vec<ValueId>) -> Model {
         let mut b = Builder::new(vec![0; inputs.len()]);
         let ids: Vec<_> =
@@ -399,7 +399,7 @@ mod tests {
     fn a_loose_interval_is_narrowed() {
         let model = program(&[q(0, 3, 0)], |b, v| vec![b.op(Op::Add { a: v[0], b: v[0], shift: 1 }, q(-100, 100, 2))]);
         let after = optimised(&model, &["ranges"]);
-        // 3x for x in 0..=3: four bits without sign or fraction.
+        // 3x for x in 0..=3: four bits without sign or fractional bits.
         assert_eq!(after.kif(ValueId(1)).to_string(), "u4.0");
     }
 
@@ -422,7 +422,7 @@ mod tests {
         });
         let after = optimised(&model, &["demand"]);
         assert_eq!(after.kif(ValueId(0)).frac, 0, "the fraction of the first operand never carries");
-        // Subtracted, it borrows, and stays.
+        // As subtrahend, the value causes borrows, so its low bits remain.
         let model = program(&[q(-8, 7, 2), q(-2, 1, 0)], |b, v| {
             let sum = b.op(Op::Sub { a: v[1], b: v[0], shift: 0 }, q(-16, 15, 2));
             vec![b.op(Op::Quantise { x: sum, shift: 0 }, q(-4, 3, 0))]
@@ -479,7 +479,7 @@ mod tests {
 
     #[test]
     fn what_looks_at_types_still_sees_the_same_type() {
-        // Everything here is narrowed somewhere; lookup, not, all and mux look at width or step of their operand.
+        // Every value here is narrowed; lookup, not, all and mux depend on the width or step of their operand.
         let model = program(&[q(0, 15, 1)], |b, v| {
             let t = b.table(Table {
                 entries: (0..16).map(|i| i * 3 % 16).collect(),
@@ -506,7 +506,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_taken_the_cheaper_way_round() {
-        // b has two low bits that a has not: a - b borrows for them, b - a passes them through.
+        // b has two more low bits than a: a - b needs borrows for them, b - a passes them through.
         let model = program(&[q(-4, 3, 0), q(-16, 15, 2), q(-4, 3, 0)], |b, v| {
             let d = b.op(Op::Sub { a: v[0], b: v[1], shift: 0 }, q(-31, 28, 2));
             let e = b.op(Op::Add { a: v[2], b: d, shift: 1 }, q(-80, 80, 2));
@@ -520,7 +520,7 @@ mod tests {
 
     #[test]
     fn sums_are_shared_again() {
-        // 3x + 3y in three sums; 3 (x + y) takes two.
+        // 3x + 3y as written takes three sums; 3 (x + y) takes two.
         let model = program(&[q(-8, 7, 0), q(-8, 7, 0)], |b, v| {
             let x3 = b.op(Op::Add { a: v[0], b: v[0], shift: 1 }, q(-100, 100, 0));
             let y3 = b.op(Op::Add { a: v[1], b: v[1], shift: 1 }, q(-100, 100, 0));
@@ -533,7 +533,7 @@ mod tests {
 
     #[test]
     fn numbers_side_by_side_take_no_adder() {
-        // x + 16 y without signs is wires; 3 (x + 16 y) is one adder, 3x and 3y separately are two.
+        // x + 16 y of unsigned values is wiring; 3 (x + 16 y) takes one adder, 3x and 3y separately take two.
         let model = program(&[q(0, 15, 0), q(0, 15, 0)], |b, v| {
             let both = b.op(Op::Add { a: v[0], b: v[1], shift: 4 }, q(0, 255, 0));
             vec![b.op(Op::Add { a: both, b: both, shift: 1 }, q(0, 1023, 0))]
@@ -548,7 +548,7 @@ mod tests {
             let ab = b.op(Op::Sub { a: v[0], b: v[1], shift: 1 }, q(-40, 40, 1));
             let ba = b.op(Op::Sub { a: v[1], b: v[0], shift: -1 }, q(-40, 40, 2));
             let relu = |b: &mut Builder, x| b.op(Op::Relu { x }, q(0, 40, 2));
-            // 3 ab, solved again as a sum of a and b, keeps the pass from leaving the group alone.
+            // 3 ab, rebuilt as a sum of a and b, ensures that the pass changes the group.
             let a3 = b.op(Op::Add { a: v[0], b: v[0], shift: 1 }, q(-40, 40, 0));
             let b3 = b.op(Op::Add { a: v[1], b: v[1], shift: 1 }, q(-40, 40, 1));
             let ab3 = b.op(Op::Sub { a: a3, b: b3, shift: 1 }, q(-100, 100, 1));
@@ -577,7 +577,7 @@ mod tests {
             let three = b.op(Op::Sub { a: v[0], b: v[0], shift: -2 }, q(-48, 47, 2));
             let inner = b.op(Op::Lookup { x: three, table: t, base: Code::from(-48) }, q(-30, 30, 1));
             let moved = b.op(Op::AddConst { x: inner, value: Code::from(3), shift: 0 }, q(-64, 63, 1));
-            // A table of a table, still of the first input alone; and one that reads both inputs, which stays.
+            // A table of a table of only the first input; and a table that reads both inputs, which remains.
             let outer = b.op(Op::Lookup { x: moved, table: t, base: Code::from(-64) }, q(-30, 30, 1));
             let mixed = b.op(Op::Add { a: v[0], b: v[1], shift: 0 }, q(-64, 63, 0));
             vec![outer, b.op(Op::Lookup { x: mixed, table: t, base: Code::from(-48) }, q(-30, 30, 1))]
@@ -608,7 +608,8 @@ mod tests {
         });
         let after = optimised(&model, &["tables", "dce"]);
         assert_eq!(after.tables().len(), 2);
-        // Sixteen codes of eight values each two steps wide; the first value is the zero outside.
+        // The stairs have eight values, each for four consecutive operands; the first value is zero, which is also the
+        // value outside the table, so the table does not contain it.
         assert_eq!(after.tables()[0].entries, [1, 4, 9, 16, 25, 36, 49]);
         assert_eq!(after.tables()[1].entries, [5, 1, 7]);
         assert_eq!(ops(&after).iter().filter(|&&o| o == "lookup").count(), 3);
@@ -631,7 +632,7 @@ mod tests {
         let s = b.push(node(Op::Add { a: x, b: n, shift: 0 }, q(-15, 15, 0), 2.5));
         b.output(Output { source: Some(s), shift: 0, neg: false });
         let after = optimised(&b.finish().unwrap(), pipeline(1));
-        // The negation is gone, the sum keeps its own 1.5.
+        // The negation is removed; the sum keeps its own delay of 1.5.
         assert_eq!(after.nodes().last().unwrap().latency, 1.5);
     }
 }

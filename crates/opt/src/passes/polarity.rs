@@ -1,19 +1,19 @@
-//! `polarity`: sums are computed with the sign that costs fewer adder bits.
+//! Pass `polarity`: computes each sum with the sign that costs fewer adder bits.
 //!
-//! In `a - b`, low bits that only `a` has are wires; low bits that only `b` has must be borrowed for, one adder bit
-//! each. Where every reader of the difference can as well take `b - a` (it adds, subtracts, or selects between such
-//! values), the cheaper of the two is computed and the readers turn their signs. The same choice makes most explicit
-//! negations vanish: a value that is only wanted negated is computed negated in the first place.
+//! In `a - b`, low bits that only `a` has are wires, but low bits that only `b` has need borrows, one adder bit each.
+//! If every reader of the difference can also read `b - a` (because it adds, subtracts, or selects between such
+//! values), the cheaper difference is computed and the readers change their signs. The same choice removes most
+//! explicit negations: a value that is only read negated is computed negated.
 //!
-//! Which values to turn is an Ising-like problem; it is solved by greedy single flips in a few sweeps over the program
-//! (the cost of a flip is local), which never leaves a program worse than it was. No negation is ever added.
+//! The choice of the negated values is an Ising-like problem. A few sweeps over the program solve it by greedy single
+//! flips (the cost of a flip is local), which never increase the cost. The pass never adds a negation.
 
 use super::facts::{Facts, Known, Range};
 use super::rewrite::Rewrite;
 use alir_core::ir::{Model, Op, Output, Term, ValueId};
 use alir_core::num::{Code, Interval};
 
-/// Turns signs where that saves adder bits.
+/// Negates values if that saves adder bits; returns `None` if nothing changes.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let plan = Plan::new(model, known.whole(model)).solve();
     plan.turned.iter().any(|&t| t).then(|| plan.apply())
@@ -22,35 +22,35 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
 struct Plan<'a> {
     model: &'a Model,
     facts: &'a Facts,
-    /// `true` if the value may be computed negated: its operation can, and so can all of its readers.
+    /// `true` if the value may be computed negated: its operation and all of its readers support that.
     free: Vec<bool>,
     /// `true` if the value is computed negated.
     turned: Vec<bool>,
-    /// Readers of each value that are sums or follow their operand's sign: those of `v` are at `first[v]` to `first[v +
-    /// 1]`.
+    /// Readers of each value that are sums or have the sign of their operand: the readers of `v` are at `first[v]` to
+    /// `first[v + 1]`.
     readers: Vec<u32>,
     first: Vec<u32>,
     /// Properties of each operation that determine its cost.
     shapes: Vec<Shape>,
-    /// Number of outputs that show the value as it is, and negated.
+    /// Number of outputs that read the value unchanged, and negated.
     shown: Vec<[u32; 2]>,
 }
 
-/// More than any adder: a choice that is not allowed.
+/// Cost of a choice that is not allowed, more than any adder.
 const FORBIDDEN: i64 = 1 << 40;
-/// Most sweeps over the program.
+/// Maximum number of sweeps over the program.
 const SWEEPS: usize = 4;
 
 /// Properties of an operation that determine its adder bits, together with the chosen signs.
 #[derive(Clone, Copy)]
 struct Shape {
     kind: Kind,
-    /// Bits of the value and of its negative.
+    /// Width in bits of the value and of its negative.
     widths: [u32; 2],
-    /// Its operands, as far as their signs matter.
+    /// Operands whose signs affect the cost.
     operands: [u32; 2],
-    /// For a sum of two: distance of the first operand's lowest bit above the second's. For a sum with a constant: the
-    /// low bits that are the operand's.
+    /// For a sum of two: distance of the first operand's lowest bit above the second's. For a sum with a constant:
+    /// number of low bits that are equal to those of the operand.
     low: i64,
 }
 
@@ -63,7 +63,7 @@ enum Kind {
     Sub,
     /// A sum of any number of terms.
     Sum,
-    /// Nothing that a sign changes.
+    /// An operation whose cost does not depend on signs.
     Fixed,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Plan<'a> {
                 }
             });
         }
-        // Ends first; they become beginnings as the readers are put in, the last one first.
+        // Ends of the ranges first; inserting the readers, last one first, turns them into beginnings.
         let mut sum = 0;
         for end in &mut plan.first {
             sum += *end;
@@ -109,7 +109,7 @@ impl<'a> Plan<'a> {
         }
         for (j, out) in model.outputs().iter().enumerate() {
             let Some(v) = out.source else { continue };
-            // An output that drops low bits or wraps wants the number itself.
+            // An output that drops low bits or wraps needs the number itself.
             let port = model.output_kif(j);
             let whole = i64::from(model.kif(v).frac) - i64::from(out.shift) <= i64::from(port.frac);
             if !whole {
@@ -120,7 +120,8 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Returns `true` if the operation is a sum that neither wraps nor drops bits, so that its negative is one too.
+    /// Returns `true` if the operation is a sum that neither wraps nor drops bits, so that its negative is also such a
+    /// sum.
     fn can_turn(&self, id: ValueId) -> bool {
         let kif = self.model.kif(id);
         let frac = |v: ValueId| i64::from(self.model.kif(v).frac);
@@ -139,9 +140,9 @@ impl<'a> Plan<'a> {
     /// Returns `true` if the operation can read its operands negated.
     fn takes_signs(&self, id: ValueId) -> bool {
         match self.model.node(id).op {
-            // These can if they can be turned, which `free` records for this operation.
+            // These operations can if they can be negated, which `free` records for them.
             Op::Neg { .. } | Op::Quantise { .. } => self.free[id.index()],
-            // Sums are exact before their one floor, whatever the signs of their terms.
+            // Sums are exact before the final floor, for all signs of their terms.
             Op::Add { .. } | Op::Sub { .. } | Op::Sum { .. } | Op::AddConst { .. } => true,
             _ => false,
         }
@@ -170,7 +171,7 @@ impl<'a> Plan<'a> {
     }
 
     fn solve(mut self) -> Plan<'a> {
-        // Where nothing around a value was turned since it was last looked at, it would be decided the same way.
+        // If nothing around a value has changed since its last visit, the decision would be the same.
         let mut stale = self.free.clone();
         for _ in 0..SWEEPS {
             let mut changed = false;
@@ -198,8 +199,8 @@ impl<'a> Plan<'a> {
         &self.readers[self.first[id.index()] as usize..self.first[id.index() + 1] as usize]
     }
 
-    /// The other values that [`Self::around`] counts the sign of `id` for: its operands, its readers, and their
-    /// operands.
+    /// Visits the other values whose costs [`Self::around`] depend on the sign of `id`: its operands, its readers, and
+    /// their operands.
     fn depending(&self, id: ValueId, mut visit: impl FnMut(ValueId)) {
         self.model.node(id).op.for_each_operand(&mut visit);
         for &reader in self.readers(id) {
@@ -212,12 +213,12 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Cost of a value and of everything that reads it.
+    /// Returns the cost of a value and of all its readers.
     fn around(&self, id: ValueId) -> i64 {
         let [plain, negated] = self.shown[id.index()];
         let turned = usize::from(self.turned[id.index()]);
         let wrong = if turned == 1 { plain } else { negated };
-        // One negation serves all outputs that want the other sign; none is added where there was none.
+        // One negation serves all outputs that need the other sign; a new negation is not allowed.
         let outputs = match (turned, wrong) {
             (_, 0) => 0,
             (0, _) => i64::from(self.shapes[id.index()].widths[0]),
@@ -226,7 +227,7 @@ impl<'a> Plan<'a> {
         self.readers(id).iter().map(|&r| self.cost(ValueId(r))).sum::<i64>() + self.cost(id) + outputs
     }
 
-    /// Adder bits of one operation under the present choice.
+    /// Returns the adder bits of one operation with the current signs.
     fn cost(&self, id: ValueId) -> i64 {
         let Shape { kind, widths, operands: [a, b], low } = self.shapes[id.index()];
         let own = self.turned[id.index()];
@@ -241,7 +242,7 @@ impl<'a> Plan<'a> {
                     0
                 }
             }
-            // They follow their operand.
+            // The result has the sign of the operand.
             Kind::Wires => {
                 if own == a {
                     0
@@ -249,7 +250,7 @@ impl<'a> Plan<'a> {
                     FORBIDDEN
                 }
             }
-            // c - x has the constant's low bits for free, x + c those of x.
+            // In c - x the low bits of the constant cost nothing, in x + c the low bits of x.
             Kind::AddConst => width - if own == a { low } else { 0 },
             Kind::Add | Kind::Sub => match (own ^ a, own ^ b ^ (kind == Kind::Sub)) {
                 (true, true) => FORBIDDEN,
@@ -257,7 +258,7 @@ impl<'a> Plan<'a> {
                 (false, true) => width - (-low).clamp(0, width),
                 (true, false) => width - low.clamp(0, width),
             },
-            // At least one term must be added; which one starts the chain is the lowering's choice.
+            // At least one term must be added; the lowering chooses the term that starts the chain.
             Kind::Sum => match &self.model.node(id).op {
                 Op::Sum { terms }
                     if terms.iter().all(|t| t.neg ^ self.turned[t.value.index()]) && !terms.iter().all(|t| t.neg) =>
@@ -269,14 +270,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Low bits of `x + c` that are bits of `x`.
+    /// Returns the number of low bits of `x + c` that are bits of `x`.
     fn passed(&self, id: ValueId, x: ValueId, width: u32) -> i64 {
         let Op::AddConst { value, shift, .. } = &self.model.node(id).op else { return 0 };
         let zeros = value.to_i128().map_or(0, |v| i64::from(v.trailing_zeros()));
         (zeros - i64::from(*shift) - self.lowest(x, 0)).clamp(0, i64::from(width))
     }
 
-    /// Weight (exponent of two) of the lowest bit of `v * 2^shift` that is not always clear.
+    /// Returns the weight (exponent of two) of the lowest bit of `v * 2^shift` that is not always clear.
     fn lowest(&self, v: ValueId, shift: i32) -> i64 {
         let zeros = self.facts.range(v).map_or(0, |r| i64::from(r.zeros.min(126)));
         zeros + i64::from(shift) - i64::from(self.model.kif(v).frac)
@@ -289,7 +290,7 @@ impl<'a> Plan<'a> {
                 Some((op, interval)) => rw.replace(id, op, interval),
                 None => rw.keep(id),
             };
-            // For a turned value this is not its number, but none of its readers takes it for that.
+            // For a negated value the number differs, but none of its readers relies on the number.
             rw.replace_next(new);
         }
         rw.finish_with(|out, source, number| Output {
@@ -299,7 +300,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The operation on its (possibly turned) operands, if anything about it changes.
+    /// Returns the operation on its (possibly negated) operands, or `None` if nothing changes.
     fn signed_op(&self, rw: &mut Rewrite<'_>, id: ValueId) -> Option<(Op, Interval)> {
         let sign = |v: ValueId| self.turned[v.index()];
         let own = sign(id);
@@ -368,7 +369,7 @@ mod tests {
     use alir_testing::random::{Profile, Recipe};
 
     impl Plan<'_> {
-        /// [`Plan::solve`] with every value looked at in every sweep.
+        /// Like [`Plan::solve`], but visits every value in every sweep.
         fn solve_plainly(mut self) -> Self {
             for _ in 0..SWEEPS {
                 for id in self.model.ids().rev().filter(|id| self.free[id.index()]).collect::<Vec<_>>() {

@@ -1,12 +1,13 @@
-//! `products`: a long product of two values becomes a sum of shorter ones, so that registers can be placed within it.
+//! Pass `products`: splits a long product of two values into a sum of shorter products, so that registers can be placed
+//! within it.
 //!
-//! For the scheduler an operation is one piece, a stage can be no shorter than the longest, and a product made of logic
-//! is by far the longest. With the bits of a factor in runs, `y = h 2^k + l`, the product `x y` is `x l + x h 2^k`, and
-//! the square of `y` is `l^2 + h^2 4^k + l h 2^(k+1)`, whose first sum takes no adder (the schoolbook's division, from
-//! which A. Karatsuba and Y. Ofman 1962 begin, too).
+//! For the scheduler an operation is indivisible, and a stage cannot be shorter than its longest operation, usually a
+//! product implemented in logic. With the bits of a factor in two runs, `y = h 2^k + l`, the product `x y` is `x l + x
+//! h 2^k`, and the square of `y` is `l^2 + h^2 4^k + l h 2^(k+1)`, whose first sum takes no adder (the schoolbook
+//! method, which is also the starting point of A. Karatsuba and Y. Ofman 1962).
 //!
-//! Rows of adders take two bits of a factor each (`netlist/rows.rs`), and a number without sign needs a place for it: a
-//! run of an odd number of bits fills its rows.
+//! Each row of adders handles two bits of a factor (`netlist/rows.rs`), and an unsigned number needs one more bit for
+//! its sign: a run with an odd number of bits fills its rows.
 
 use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};
@@ -14,15 +15,15 @@ use alir_core::ir::{Model, Op, ValueId};
 use alir_core::num::{Interval, Kif};
 use num_bigint::BigInt;
 
-/// Most rows of a product that stays whole.
+/// Largest number of rows of a product that is not split.
 const FEW_ROWS: u32 = 4;
-/// Most bits of a number whose square stays whole.
+/// Largest width in bits of a number whose square is not split.
 const FEW_BITS: u32 = 7;
-/// Most bits of a number whose square is cut. By themselves all of them are proved; wider ones, of which some are not,
-/// stay whole.
+/// Largest width in bits of a number whose square is split. The prover decides all of these on their own, but not all
+/// wider ones, which therefore are not split.
 const MANY_BITS: u32 = 12;
 
-/// Cuts every long product of two values.
+/// Splits every long product of two values; returns `None` if nothing changes.
 pub(super) fn run(model: &Model, _: &mut Known) -> Option<Model> {
     rebuild(model, |rw, id| {
         let Op::Mul { a, b } = model.node(id).op else { return rw.keep(id) };
@@ -38,7 +39,7 @@ pub(super) fn run(model: &Model, _: &mut Known) -> Option<Model> {
     })
 }
 
-/// Rows of adders for a factor.
+/// Returns the number of rows of adders for a factor.
 fn rows(factor: Kif) -> u32 {
     (factor.width() + u32::from(!factor.signed)).div_ceil(2)
 }
@@ -47,20 +48,20 @@ fn is_short(x: Kif, y: Kif, is_square: bool) -> bool {
     if is_square { !(FEW_BITS + 1..=MANY_BITS).contains(&x.width()) } else { rows(x).min(rows(y)) <= FEW_ROWS }
 }
 
-/// One product of the program, being cut.
+/// Properties of a product that is being split.
 struct Cut {
-    /// Time of the product.
+    /// Delay of the product.
     delay: f64,
-    /// Cost of the product in the file, which the sum gets.
+    /// Cost of the product in the file, which is assigned to the sum.
     cost: f64,
-    /// Whose the sum is.
+    /// Origin of the sum.
     origin: u32,
-    /// Whose the parts are: a factor's, so that nothing but the product has the product's name.
+    /// Origin of the parts: that of a factor, so that only the sum has the name of the product.
     part_origin: u32,
 }
 
 impl Cut {
-    /// The product of two values, as `result` or whole, within `depth` products being cut.
+    /// Appends the product of two values, with interval `result` or its full interval, at recursion depth `depth`.
     fn product(
         &self,
         rw: &mut Rewrite<'_>,
@@ -69,7 +70,8 @@ impl Cut {
         depth: i32,
     ) -> ValueId {
         let (kx, ky) = (rw.kif(x), rw.kif(y));
-        // Half of the time that is left for the parts, half for their sum: never more than the product takes.
+        // Half of the remaining delay is for the parts, half for their sum: the total never exceeds the delay of the
+        // product.
         let delay = self.delay * 0.5f64.powi(depth);
         if is_short(kx, ky, x == y) {
             let result = result.cloned().unwrap_or_else(|| product_of(kx, ky, x == y));
@@ -92,14 +94,15 @@ impl Cut {
             let rest = factor.width() - at;
             let width = match left {
                 1 => rest,
-                // As many rows for each; what is left may have one more, and is cut again where that is too many.
+                // Equal numbers of rows for all parts; the last part may have one more row, and is split again if
+                // necessary.
                 _ => 2 * (rest + u32::from(!factor.signed)).div_ceil(2).div_ceil(left).min(FEW_ROWS) - 1,
             };
             let run = self.run_of(rw, y, at, width);
             parts.push(self.product(rw, (x, run), None, depth + 1));
             at += width;
         }
-        // In a tree, the lowest ones first.
+        // Adds the parts in a tree, lowest parts first.
         let adders = f64::from(count.next_power_of_two().trailing_zeros());
         while parts.len() > 1 {
             let last = parts.len() == 2;
@@ -112,7 +115,7 @@ impl Cut {
         parts[0]
     }
 
-    /// Returns `width` bits of a value from bit `at` on, at their weight: wires. The top bits have its sign.
+    /// Returns `width` bits of a value from bit `at` on, at their weight: wiring. The top bits include the sign.
     fn run_of(&self, rw: &mut Rewrite<'_>, x: ValueId, at: u32, width: u32) -> ValueId {
         let kif = rw.kif(x);
         let signed = kif.signed && at + width == kif.width();
@@ -120,7 +123,7 @@ impl Cut {
         rw.push(Op::Quantise { x, shift: 0 }, interval, 0.0, 0.0, self.part_origin)
     }
 
-    /// `a + b 2^shift`.
+    /// Appends `a + b 2^shift`.
     fn sum(
         &self,
         rw: &mut Rewrite<'_>,
@@ -139,7 +142,7 @@ impl Cut {
     }
 }
 
-/// Every product of two types' values.
+/// Returns the interval of all products of two types' values.
 fn product_of(x: Kif, y: Kif, is_square: bool) -> Interval {
     let pair = |x: Kif| [x.min_code(), x.max_code()];
     let mut ends: Vec<BigInt> = match is_square {

@@ -1,12 +1,12 @@
-//! `ranges`: declares for every value the tightest interval that holds for every input.
+//! Pass `ranges`: declares for every value the tightest interval that holds for every input.
 
 use super::facts::Known;
 use super::rewrite::rebuild;
 use alir_core::ir::{Model, Op, UnaryBits};
 use alir_core::num::{Code, Interval};
 
-/// Narrows types to what [`Facts`] proves: high bits that repeat the sign, low bits that are always zero, and whole
-/// values that never change (they become constants).
+/// Narrows types to the facts that [`Facts`] proves: removes high bits that repeat the sign and low bits that are
+/// always zero, and replaces values that never change with constants.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = known.whole(model);
     rebuild(model, |rw, id| {
@@ -18,7 +18,8 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
             return rw.replace(id, Op::Const { value }, interval);
         }
         let mut interval = facts.interval(model, id);
-        // A lookup's step is its table's, a not's its operand's; constants, any and all say codes.
+        // The step of a lookup is that of its table, and the step of a `not` that of its operand; constants, `any` and
+        // `all` define raw integer values.
         let movable = !matches!(node.op, Op::Lookup { .. } | Op::Unary { .. } | Op::Const { .. });
         if movable && range.zeros > 0 {
             let frac = interval.frac - range.zeros as i32;
@@ -26,7 +27,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
             interval = Interval::new(code(range.lo), code(range.hi), frac);
         }
         let (old, new) = (model.kif(id), interval.kif());
-        // What a not does depends on whether its result is signed.
+        // The result of a `not` depends on the signedness of its type.
         let not = matches!(node.op, Op::Unary { op: UnaryBits::Not, .. });
         if new.width() >= old.width() || (not && new.signed != old.signed) {
             return rw.keep(id);

@@ -15,7 +15,7 @@
 use alir_core::ir::{Builder, Model, Node, Op, Output, Table, TableId, UnaryBits, ValueId};
 use alir_core::num::{Interval, Kif};
 
-/// A new program under construction, derived from the old one.
+/// Builder of a new program that is derived from an old program.
 ///
 /// As long as every operation is unchanged, nothing is built: the new program *is* the beginning of the old one. A pass
 /// without changes therefore copies nothing.
@@ -62,8 +62,8 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Returns `true` if [`Rewrite::replace`] with the same operation would give an equal one, with the same latency
-    /// and cost.
+    /// Returns `true` if [`Rewrite::replace`] with the unchanged operation would append an equal operation, with equal
+    /// latency and cost.
     fn is_fixed_point(&self, old: ValueId) -> bool {
         let node = self.old.node(old);
         match node.op {
@@ -96,12 +96,12 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Returns the new value with the number of an old one.
+    /// Returns the new value with the number of an old value.
     pub(super) fn number(&self, old: ValueId) -> ValueId {
         if self.same.is_some() { old } else { self.number[old.index()] }
     }
 
-    /// Returns the new value with the number and the type of an old one; appends a quantise (wires) if necessary.
+    /// Returns the new value with the number and the type of an old value; appends a quantise (wires) if necessary.
     pub(super) fn typed(&mut self, old: ValueId) -> ValueId {
         let (kif, replacement) = (self.old.kif(old), self.number(old));
         if self.same.is_some() || self.kif(replacement) == kif {
@@ -110,8 +110,8 @@ impl<'a> Rewrite<'a> {
         if let Some(known) = self.typed[old.index()] {
             return known;
         }
-        // The whole type, not the old interval: of a value that controls a multiplexer only the top bit may be
-        // preserved.
+        // Uses the whole type, not the old interval: a pass may preserve only the top bit of a value that controls a
+        // multiplexer, so that the other bits may violate the interval.
         let origin = self.old.node(old).origin;
         let typed = self.push(Op::Quantise { x: replacement, shift: 0 }, Interval::full(kif), 0.0, 0.0, origin);
         self.typed[old.index()] = Some(typed);
@@ -142,7 +142,7 @@ impl<'a> Rewrite<'a> {
         self.builder.table(table)
     }
 
-    /// Appends an operation whose latency is that of its latest operand plus `delay`.
+    /// Appends an operation whose latency is the latency of its latest operand plus `delay`.
     pub(super) fn push(&mut self, op: Op, interval: Interval, delay: f64, cost: f64, origin: u32) -> ValueId {
         self.begin();
         let mut start = f64::NEG_INFINITY;
@@ -179,7 +179,7 @@ impl<'a> Rewrite<'a> {
         self.replace(old, op, self.old.node(old).interval.clone())
     }
 
-    /// [`Rewrite::keep`] for a caller that already has the [`Rewrite::translated`] operation.
+    /// Like [`Rewrite::keep`], for a caller that already has the [`Rewrite::translated`] operation.
     pub(super) fn keep_translated(&mut self, old: ValueId, op: Op) -> ValueId {
         if self.is_unchanged_so_far(old) {
             return old;
@@ -187,7 +187,7 @@ impl<'a> Rewrite<'a> {
         self.replace(old, op, self.old.node(old).interval.clone())
     }
 
-    /// Returns `true` if nothing has changed yet, and the next old operation, `old`, need not change either.
+    /// Returns `true` if nothing has changed so far, and the next old operation, `old`, need not change either.
     fn is_unchanged_so_far(&self, old: ValueId) -> bool {
         self.same == Some(old.index()) && self.is_fixed_point(old)
     }
@@ -196,7 +196,7 @@ impl<'a> Rewrite<'a> {
     pub(super) fn replace_next(&mut self, new: ValueId) {
         match &mut self.same {
             Some(same) if new.index() == *same => *same += 1,
-            // An earlier value replaces this one.
+            // An earlier value replaces the old value.
             Some(_) => {
                 self.begin();
                 self.replace_next(new);
@@ -231,7 +231,7 @@ impl<'a> Rewrite<'a> {
     }
 }
 
-/// Like [`rebuild`], for a pass that adds all tables itself by [`Rewrite::table`]: the old ones are removed.
+/// Like [`rebuild`], for a pass that adds all tables itself by [`Rewrite::table`]: the old tables are removed.
 pub(super) fn rebuild_with_tables(
     model: &Model,
     mut decide: impl FnMut(&mut Rewrite<'_>, ValueId) -> ValueId,
@@ -283,9 +283,9 @@ mod tests {
                 rewritten,
                 "seed {seed}"
             );
-            // After one rewrite all latencies and costs are those that a pass computes.
+            // After one rewrite, all latencies and costs are the values that a pass computes.
             assert_eq!(rebuild(&rewritten, |rw, id| rw.keep(id)), None, "seed {seed}");
-            // With one replaced operation, those before it are copied late.
+            // If one operation is replaced, the operations before it are copied at that time.
             let touched = rewritten.ids().nth(seed as usize % rewritten.nodes().len());
             let write = |rw: &mut Rewrite<'_>, id| {
                 if Some(id) != touched {

@@ -1,13 +1,13 @@
-//! `rounding`: the constant that rounds a ReLU's result is added before the ReLU, where it meets the bias.
+//! Pass `rounding`: adds the rounding constant of a ReLU's result before the ReLU, where it merges with the bias.
 //!
-//! Networks round with `floor(max(v, 0) + c)`, `c` half a step of the result: an adder of its own after each ReLU. With
-//! `0 <= c < step`, and `max(v, 0)` floored to nothing finer than `c`,
+//! Networks round with `floor(max(v, 0) + c)`, where `c` is half a step of the result: a separate adder after each
+//! ReLU. If `0 <= c < step`, and `c` is a multiple of the step of `max(v, 0)`, then
 //!
 //! `floor(max(v, 0) + c) = max(floor(v + c), 0)`,
 //!
-//! since for a negative `v` both are zero. `v` nearly always ends with a constant, which absorbs `c`: the adder and the
-//! lowest bit of the ReLU are removed. This holds for the bits of the result below any power of two, too, so that
-//! results that wrap may do so.
+//! because for a negative `v` both sides are zero. In most networks, `v` ends with a constant, which absorbs `c`: the
+//! adder and the lowest bit of the ReLU are removed. The equation also holds modulo any power of two, so results may
+//! wrap.
 
 use super::facts::{Facts, Known, Range};
 use super::rewrite::{Rewrite, rebuild};
@@ -15,7 +15,8 @@ use alir_core::ir::{Model, Op, ValueId};
 use alir_core::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 
-/// Moves rounding constants from after ReLUs to before them, where that takes fewer adder bits.
+/// Moves rounding constants from after ReLUs to before them if that saves adder bits; returns `None` if nothing
+/// changes.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let readers = Readers::new(model);
     if !readers.any_quantised_constant {
@@ -28,7 +29,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     })
 }
 
-/// Which bits of a value are read, as powers of two: those from `2^-frac` up to `2^top`, the latter not among them.
+/// Range of the bits of a value that are read: weights from `2^-frac` up to `2^top` (exclusive).
 #[derive(Clone, Copy)]
 struct Taken {
     frac: i64,
@@ -38,7 +39,7 @@ struct Taken {
 /// Readers of the values of a program.
 struct Readers {
     count: Vec<u32>,
-    /// Bits that quantisers take of an addition of a constant that nothing else reads.
+    /// Bits that quantisers read of an addition of a constant without other readers.
     taken: Vec<Option<Taken>>,
     any_quantised_constant: bool,
 }
@@ -77,7 +78,7 @@ impl Readers {
     }
 }
 
-/// The constant `addend * 2^-frac`.
+/// Constant `addend * 2^-frac`.
 #[derive(Clone)]
 struct Constant {
     addend: i128,
@@ -91,7 +92,8 @@ impl Constant {
         Some(Constant { addend: addend >> zeros, frac: i64::from(shift) - i64::from(zeros) })
     }
 
-    /// Returns its code with `frac` fractional bits, none of which is lost.
+    /// Returns the constant as a raw integer value with `frac` fractional bits; `None` if the value would lose bits or
+    /// is too large.
     fn code(&self, frac: i64) -> Option<i128> {
         let up = u32::try_from(frac - self.frac).ok().filter(|&up| up <= 100)?;
         self.addend.checked_mul(1 << up).filter(|c| c.unsigned_abs() < 1 << 120)
@@ -104,7 +106,8 @@ impl Constant {
         Some(Constant { addend: addend >> zeros, frac: frac - i64::from(zeros) })
     }
 
-    /// Bits of an adder that adds it to a number of this type: none below its lowest bit.
+    /// Returns the adder bits of adding the constant to a number of this type: bits below the constant's lowest bit are
+    /// free.
     fn adder_bits(&self, kif: Kif) -> i64 {
         match self.addend {
             0 => 0,
@@ -113,7 +116,7 @@ impl Constant {
     }
 }
 
-/// `base + constant` or `constant - base`.
+/// Affine function `base + constant` or (`negated`) `constant - base`.
 #[derive(Clone)]
 struct Affine {
     base: ValueId,
@@ -146,29 +149,30 @@ impl Affine {
         found
     }
 
-    /// Bits of the adder that computes it, in this type.
+    /// Returns the bits of the adder that computes the function in this type.
     fn adder_bits(&self, kif: Kif) -> i64 {
         if self.negated { i64::from(kif.width()) } else { self.constant.adder_bits(kif) }
     }
 }
 
-/// A rounding that is to be moved.
+/// A rounding constant to be moved.
 struct Rounding {
-    /// The new addition.
+    /// Addition before the new ReLU.
     new: Affine,
-    /// Interval of the negative of what it reads, of the new addition, and of the new ReLU.
+    /// Intervals of the negated base, of the new addition, and of the new ReLU.
     negative: Interval,
     before: Interval,
     after: Interval,
-    /// The ReLU, and what it reads.
+    /// The existing ReLU and its operand.
     relu: ValueId,
     sum: ValueId,
-    /// `true` if the sum had a constant that the new one absorbs.
+    /// `true` if the existing sum has a constant that the new constant absorbs.
     merged: bool,
 }
 
 impl Rounding {
-    /// The rounding whose addition `id` is, if there is one and moving it saves adder bits.
+    /// Returns the rounding whose addition is `id`; `None` if `id` is not such an addition, or moving it saves no adder
+    /// bits.
     fn find(model: &Model, facts: &Facts, readers: &Readers, id: ValueId) -> Option<Rounding> {
         let Op::AddConst { x: relu, ref value, shift } = model.node(id).op else { return None };
         let Op::Relu { x: sum } = model.node(relu).op else { return None };
@@ -177,7 +181,7 @@ impl Rounding {
             return None;
         }
         let (whole, rectified, source) = (model.kif(id), model.kif(relu), model.kif(sum));
-        // 0 <= c < step, and what is added to it is on its grid or finer.
+        // 0 <= c < step, and c is a multiple of the ReLU's step.
         let constant = Constant::new(value, shift)?;
         let below_step =
             constant.code(constant.frac.max(taken.frac))? < 1 << (constant.frac - taken.frac).clamp(0, 100);
@@ -231,7 +235,8 @@ impl Rounding {
     }
 
     fn write(self, model: &Model, rw: &mut Rewrite<'_>, id: ValueId) -> ValueId {
-        // Where there was a constant the addition takes as long as before; else as long as the one that is moved.
+        // If the constant is merged, the addition has the delay of the existing sum, otherwise that of the moved
+        // addition.
         let adder = if self.merged { self.sum } else { id };
         let (delay, cost, origin) = (model.own_delay(adder), model.node(adder).cost, model.node(self.sum).origin);
         let mut base = rw.number(self.new.base);

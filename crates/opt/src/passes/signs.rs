@@ -1,4 +1,4 @@
-//! `signs`: moves a negation under a control bit into the sum that reads the value.
+//! Pass `signs`: moves a negation that depends on a control bit into the sum that reads the value.
 //!
 //! `|x|`, a product with a sign, and in general `s ? -x : x` need an adder for the negation, and a multiplexer. A sum
 //! that reads the choice needs neither: with `m` as the repeated control bit, `s ? -x : x` is `(x ^ m) + s`, so `a + (s
@@ -81,7 +81,7 @@ struct Plan<'a> {
     facts: &'a Facts,
     /// Choices with a single reader.
     choices: Vec<Option<Choice>>,
-    /// Operands of the sums that neither wrap nor drop bits.
+    /// Operands of the sums that neither wrap nor drop bits; `None` for other operations.
     sums: Vec<Option<[Operand; 2]>>,
     /// `true` if the value is computed without its sign, which its only reader, a sum, applies.
     signed: Vec<bool>,
@@ -155,7 +155,7 @@ impl<'a> Plan<'a> {
         }
         let plain = self.facts.under_sign(self.model, cond, x, inverted)?;
         let turned = {
-            // The negative may wrap where it is not chosen.
+            // The negative may wrap where it is not selected.
             let negated = self.facts.under_sign(self.model, cond, x, !inverted)?;
             Range::new(-negated.hi, -negated.lo, 0)
         };
@@ -189,7 +189,7 @@ impl<'a> Plan<'a> {
         self.sum(rw, controls, id, [first, second], &sign)
     }
 
-    /// Appends `first + second`, the second one with a sign.
+    /// Appends `first + second`, where the second operand has a sign.
     fn sum(
         &self,
         rw: &mut Rewrite<'_>,
@@ -221,7 +221,7 @@ impl<'a> Plan<'a> {
             |rw: &mut Rewrite<'_>, at: i32| wires(rw, Op::Quantise { x: mask, shift: -at }, Interval::new(0, 1, at));
         let p_interval = rw.node(p).interval.scaled(first.shift);
         if low > p_low {
-            // The first operand has no bit at the position of the carry.
+            // The first operand has no bit at the position of the carry bit.
             let carry = bit(rw, low);
             let with = p_interval.plus(&Interval::new(0, 1, low));
             let with = wires(rw, two_terms([(p, first.shift, false), (carry, 0, false)]), with);
@@ -271,7 +271,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Returns the interval of a sum's replacement: its own, or the hull with its negative, bounded by the operands.
+    /// Returns the interval of a sum's replacement: its own interval, or the hull with its negative, bounded by the
+    /// operands.
     fn interval(&self, rw: &Rewrite<'_>, id: ValueId, operands: [(ValueId, i32); 2]) -> Interval {
         let own = self.facts.interval(self.model, id);
         if !self.signed[id.index()] {
@@ -293,7 +294,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The two operands of a sum or difference.
+/// Returns the two operands of a sum or difference; `None` for other operations.
 fn operands(op: &Op) -> Option<[Operand; 2]> {
     let operand = |value, shift, neg| Operand { value, shift, neg };
     match *op {
@@ -362,7 +363,7 @@ mod tests {
     use alir_testing::random::choices::{self, choice, sum};
     use num_bigint::BigInt;
 
-    /// A program on `inputs`; `make` returns its output.
+    /// Returns a program on `inputs`; `make` returns its output.
     fn program(inputs: &[Interval], make: impl FnOnce(&mut Builder, &[ValueId]) -> ValueId) -> Model {
         let mut b = Builder::new(vec![0; inputs.len()]);
         let ids: Vec<_> =
@@ -372,7 +373,7 @@ mod tests {
         b.finish().unwrap_or_else(|p| panic!("{p:?}"))
     }
 
-    /// Applies the pass, and compares with the reference interpreter on random inputs and all extreme ones.
+    /// Applies the pass, and compares with the reference interpreter on random inputs and on extreme inputs.
     fn applied(model: &Model) -> Model {
         let (after, _) = passes::run(model, &["signs", "dce"]);
         let mut rng = SplitMix::new(7);
@@ -403,7 +404,7 @@ mod tests {
         assert_eq!((count(&after, "neg"), count(&after, "mux")), (1, 1));
     }
 
-    /// The sign of a sum is that of the first choice in it, however deep that is.
+    /// Checks that a sum has the sign of its first choice, at any depth.
     #[test]
     fn a_chain_of_magnitudes_keeps_one_negation() {
         let model = program(&vec![Interval::new(-16, 15, 0); 300], |b, v| {

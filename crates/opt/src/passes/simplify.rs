@@ -1,9 +1,10 @@
-//! `simplify`: identities that make an operation cheaper or drop it.
+//! Pass `simplify`: applies identities that make an operation cheaper or remove it.
 //!
-//! Constant operands, multiplication by powers of two, additions of zero, quantises that change nothing or follow one
-//! another, ReLUs and muxes whose sign is known, negations that a following sum can take. The rules are those of any
-//! optimising compiler (S. Muchnick, *Advanced Compiler Design*, 1997, chapter 12), stated for fixed-point values; each
-//! holds for every bit pattern, which is why most of them ask [`Facts`] whether a result ever wraps or loses bits.
+//! The identities concern constant operands, multiplication by powers of two, additions of zero, redundant or
+//! consecutive quantises, ReLUs and muxes with a known sign, and negations that a following sum can absorb. The rules
+//! are those of any optimising compiler (S. Muchnick, *Advanced Compiler Design*, 1997, chapter 12) for fixed-point
+//! values. Each rule holds for every bit pattern, so most rules use [`Facts`] to check that a result never wraps or
+//! drops bits.
 
 use super::facts::{Facts, Known, Range};
 use super::rewrite::{Rewrite, rebuild};
@@ -69,7 +70,7 @@ impl Simplify<'_, '_, '_> {
         self.facts.range(v).and_then(Range::constant)
     }
 
-    /// Returns `true` if this operation's result is exactly `x * 2^shift`, for every code of `x`: no bit is lost.
+    /// Returns `true` if this operation's result is exactly `x * 2^shift` for every value of `x`: no bits are dropped.
     fn same_number(&self, x: ValueId, shift: i32) -> bool {
         let Some(r) = self.facts.range(x) else { return self.kif_holds_all(x, shift) };
         let (from, to) = (i64::from(self.model.kif(x).frac) - i64::from(shift), i64::from(self.kif().frac));
@@ -82,15 +83,14 @@ impl Simplify<'_, '_, '_> {
         r.align(from, to).is_some_and(|r| Range::from_kif(self.kif()).is_some() && r.fits(self.kif()))
     }
 
-    /// [`Self::same_number`] by types alone, for values too wide for ranges.
+    /// Like [`Self::same_number`], by types alone, for values that are too wide for ranges.
     fn kif_holds_all(&self, x: ValueId, shift: i32) -> bool {
         let (from, to) = (self.model.kif(x), self.kif());
         let from = (i64::from(from.int) + i64::from(shift), i64::from(from.frac) - i64::from(shift), from.signed);
         from.0 <= i64::from(to.int) && from.1 <= i64::from(to.frac) && (to.signed || !from.2)
     }
 
-    /// Returns a replacement for `x * 2^shift` wrapped to this operation's type: `x` itself where that is the same
-    /// number.
+    /// Returns a replacement for `x * 2^shift` wrapped to this operation's type: `x` itself if the number is equal.
     fn quantise_or_copy(&mut self, x: ValueId, shift: i32) -> Option<ValueId> {
         if shift == 0 && self.same_number(x, 0) {
             return Some(self.rw.number(x));
@@ -99,14 +99,14 @@ impl Simplify<'_, '_, '_> {
         Some(self.quantise_of(x, shift))
     }
 
-    /// A quantise of a *new* value, looking through quantises before it.
+    /// Returns a quantise of a *new* value; merges it with quantises before it.
     fn quantise_of(&mut self, x: ValueId, shift: i32) -> ValueId {
         let (mut x, mut shift) = (x, shift);
         while let Op::Quantise { x: inner, shift: inner_shift } = self.rw.node(x).op {
             let middle = self.rw.kif(x);
             let out = self.kif();
-            // All bits we take must be bits of the middle value itself: none above its top (its sign would be
-            // repeated) and none below its step (which would have been dropped).
+            // All bits that are read must be bits of the middle value: none above its top (its sign would be repeated)
+            // and none below its step (which would have been dropped).
             let top = i64::from(out.int) + i64::from(out.signed) - i64::from(shift);
             let middle_top = i64::from(middle.int) + i64::from(middle.signed);
             let bottom = i64::from(out.frac) + i64::from(shift);
@@ -124,13 +124,13 @@ impl Simplify<'_, '_, '_> {
     }
 
     fn neg(&mut self, x: ValueId) -> Option<ValueId> {
-        // -(-y) where the inner negation is exact.
+        // -(-y) with an exact inner negation.
         if let Op::Neg { x: inner } = self.model.node(x).op
             && self.exact(x)
         {
             return self.quantise_or_copy(inner, 0);
         }
-        // -(a - b) = b - a: one sum instead of two, or instead of a sum and a negation. It takes as long as both.
+        // -(a - b) = b - a: one sum instead of two, or instead of a sum and a negation, with the delay of both.
         if let Op::Sub { a, b, shift } = self.model.node(x).op
             && self.exact(x)
         {
@@ -162,8 +162,8 @@ impl Simplify<'_, '_, '_> {
         finest <= i64::from(kif.frac) && self.facts.never_wraps(self.model, id)
     }
 
-    /// `max(a - b, 0) + b` is the larger of the two, `a - max(a - b, 0)` the smaller: a choice by the sign of the
-    /// difference, one adder and the ReLU fewer.
+    /// Returns `max(a - b, 0) + b` as the larger, or `a - max(a - b, 0)` as the smaller of both values: a choice by the
+    /// sign of the difference, which saves an adder and the ReLU.
     fn extreme(&mut self, terms: &[Term]) -> Option<ValueId> {
         let &[first, second] = terms else { return None };
         for (rest, other) in [(first, second), (second, first)] {
@@ -173,7 +173,7 @@ impl Simplify<'_, '_, '_> {
             if !whole || other.value != (if rest.neg { a } else { b }) {
                 continue;
             }
-            // The type's top bit is the sign of the exact difference, and nothing of it is lost on the way.
+            // The type's top bit is the sign of the exact difference, and no bits of the difference are dropped.
             let signed = self.model.kif(x).signed && self.exact(x);
             let kept = self.model.kif(rest.value).frac >= self.model.kif(x).frac;
             if !signed || !kept || !self.facts.never_wraps(self.model, rest.value) {
@@ -187,12 +187,12 @@ impl Simplify<'_, '_, '_> {
         None
     }
 
-    /// Sums: exact negations and constants are taken in, terms that are zero vanish.
+    /// Returns a replacement for a sum: absorbs exact negations and constants, and removes zero terms.
     fn sum(&mut self, terms: &[Term]) -> Option<ValueId> {
         if let Some(choice) = self.extreme(terms) {
             return Some(choice);
         }
-        // Nearly all are of this kind, and stay.
+        // Most sums have only such terms, and remain.
         let plain =
             |t: &Term| self.constant_of(t.value).is_none() && !matches!(self.model.node(t.value).op, Op::Neg { .. });
         if let [a, b] = terms
@@ -218,7 +218,7 @@ impl Simplify<'_, '_, '_> {
                 _ => kept.push(term),
             }
         }
-        // x - x, at any two positions.
+        // x - x, at any two positions of the sum.
         let mut k = 0;
         while k < kept.len() {
             let opposite = |t: &Term| t.value == kept[k].value && t.shift == kept[k].shift && t.neg != kept[k].neg;
@@ -259,7 +259,7 @@ impl Simplify<'_, '_, '_> {
         })
     }
 
-    /// `x + c` for a sum of two terms one of which is a constant.
+    /// Returns `x + c` for a sum of two terms if one is a constant, otherwise `None`.
     fn with_constant(&self, terms: &[Term]) -> Option<Op> {
         let &[first, second] = terms else { return None };
         let (x, c) = if self.constant_of(second.value).is_some() { (first, second) } else { (second, first) };

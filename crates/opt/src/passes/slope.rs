@@ -3,7 +3,7 @@
 //! The words determine the slope to within two steps over the length of the table. Among the few possible `a` for small
 //! `k` (digital straight lines: I. Debled-Rennesson, J.-P. Reveillès, *A linear algorithm for segmentation of digital
 //! curves*, 1995, with a power of two as denominator), the pass selects the one with the cheapest sums: adders for the
-//! signed digits of `a`, and for `b`, which can be chosen within bounds. It compares every word, so the result is
+//! signed digits of `a`, and for `b`, which can be chosen within bounds. The pass compares every word, so the result is
 //! exact. A table is replaced only if the bits of the adders are at least a fifth less than its LUTs, whole or split,
 //! as [`super::split`] estimates them. The pass runs only by name, as `prove` cannot decide a long table of an inner
 //! value in time. The sums together have the delay of the lookup.

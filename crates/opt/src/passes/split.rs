@@ -1,14 +1,14 @@
-//! `split`: a large table becomes a coarse table and a table of differences, and their sum.
+//! Pass `split`: replaces a large table by a coarse table, a table of differences, and their sum.
 //!
 //! For a smooth function, `t[x] = coarse[x >> k] * 2^s + fine[x]` with few and small values in `fine`: both tables
-//! together take fewer LUTs than the one. S.-F. Hsiao, C.-S. Wen, Y.-H. Chen, K.-C. Huang, *Hierarchical multipartite
-//! function evaluation*, IEEE Trans. Computers 66 (2017); M. Christ, L. Forget, F. de Dinechin, *Lossless differential
-//! table compression for hardware function evaluation*, IEEE TCAS-II 69 (2022). Nothing is approximated: `fine` holds
-//! whatever is left. Of all `k` and `s`, the few that make the smallest tables are tried; what they cost is estimated
-//! in six-input LUTs ([`luts`]), and the table stays whole unless a tenth of them is saved. Running the pass again
-//! splits what it has made once more.
+//! together take fewer LUTs than the original table. S.-F. Hsiao, C.-S. Wen, Y.-H. Chen, K.-C. Huang, *Hierarchical
+//! multipartite function evaluation*, IEEE Trans. Computers 66 (2017); M. Christ, L. Forget, F. de Dinechin, *Lossless
+//! differential table compression for hardware function evaluation*, IEEE TCAS-II 69 (2022). The result is exact:
+//! `fine` contains the remaining differences. Among all `k` and `s`, the pass tries the few with the smallest tables,
+//! estimates their cost in six-input LUTs ([`luts`]), and keeps the original table unless a tenth of its LUTs is saved.
+//! Running the pass again splits the new tables once more.
 //!
-//! The two lookups and the sum together take as long as the lookup did.
+//! The two lookups and the sum together have the delay of the original lookup.
 
 use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};
@@ -18,18 +18,19 @@ use alir_core::num::{Code, Interval};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// Width in bits of the largest operand that is considered; beyond it tables belong into BRAM.
+/// Largest width in bits of an operand that is considered; larger tables belong into BRAM.
 const MOST_BITS: u32 = 14;
-/// Fractional bits, either way, beyond which the coarse table's might be too many for a program.
+/// Largest absolute number of fractional bits; beyond it, those of the coarse table might exceed the limits of a
+/// program.
 const MOST_FRACTIONALS: u32 = 128;
-/// Largest magnitude of an entry, so that differences fit.
+/// Largest magnitude of an entry, so that differences fit 32 bits.
 const LARGEST: i32 = 1 << 29;
-/// Splits of a table that are counted out: the work for a table is this many times its words.
+/// Maximum number of splits of a table that are evaluated: the work for a table is this many times its words.
 const MOST_TRIED: usize = 6;
-/// Share of a lookup's delay that its parts keep; the sum has the rest.
+/// Fraction of a lookup's delay for its two lookups; the sum has the rest.
 const LOOKUP_SHARE: f64 = 0.5;
 
-/// Splits every table that gets smaller by it.
+/// Splits every table whose LUTs decrease by it; returns `None` if nothing changes.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = known.whole(model);
     let mut splits: FxHashMap<(i128, Vec<i32>), Option<Split>> = FxHashMap::default();
@@ -48,32 +49,32 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     })
 }
 
-/// Returns `true` if a lookup of `x` is worth splitting, and its replacement fits any program.
+/// Returns `true` if a lookup of `x` is worth splitting, and its replacement is within the limits of a program.
 pub(super) fn fits(model: &Model, lookup: ValueId, x: ValueId) -> bool {
     let fractionals = [model.kif(x).frac, model.node(lookup).interval.frac];
     (7..=MOST_BITS).contains(&model.kif(x).width()) && fractionals.iter().all(|f| f.unsigned_abs() <= MOST_FRACTIONALS)
 }
 
-/// LUTs of a table, whole or split.
+/// Returns the number of LUTs of a table, whole or split, whichever is less.
 pub(super) fn cheapest(reached: &Reached) -> u32 {
     Split::best(reached).0
 }
 
-/// The two tables that stand for one.
+/// The two tables that replace one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Split {
-    /// Low bits of the operand that the coarse table does not see.
+    /// Number of low bits of the operand that the coarse table does not read.
     low_bits: u32,
-    /// Weight of the coarse table's lowest bit.
+    /// Power of two by which the coarse table's entries are multiplied.
     shift: u32,
-    /// By `x >> low_bits`, from the first reached one.
+    /// Entries for `x >> low_bits`, from the first reachable one.
     coarse: Vec<i32>,
-    /// By `x`, from the first reached one.
+    /// Entries for `x`, from the first reachable one.
     fine: Vec<i32>,
 }
 
 impl Split {
-    /// Returns the LUTs of the table, and the cheapest way to split it, if that is cheaper by a tenth.
+    /// Returns the number of LUTs of the table, and the cheapest split if it saves a tenth of them.
     fn best(reached: &Reached) -> (u32, Option<Split>) {
         let (lo, hi) = ends(&reached.values);
         if lo < -LARGEST || hi > LARGEST {
@@ -94,7 +95,7 @@ impl Split {
         let mut best = (whole - whole / 10, None);
         for &(_, low_bits, shift) in ways.iter().take(MOST_TRIED) {
             let split = Split::new(reached, low_bits, shift, &groups[low_bits as usize].minima);
-            // The sum, then the tables, as long as the split is still the cheapest.
+            // Adds the sum, then the tables, until the cost exceeds that of the cheapest split so far.
             let mut cost = bits(lo, hi) - shift;
             cost += luts(reached.first >> low_bits, &split.coarse, best.0.saturating_sub(cost));
             cost += luts(reached.first, &split.fine, best.0.saturating_sub(cost));
@@ -117,9 +118,9 @@ impl Split {
     }
 }
 
-/// The values of codes that differ in their low bits only.
+/// Ranges of the values of operands that differ only in their low bits.
 struct Groups {
-    /// Code of the first group.
+    /// Operand of the first group, without its low bits.
     first: i128,
     /// Smallest value of each group.
     minima: Vec<i32>,
@@ -128,12 +129,12 @@ struct Groups {
 }
 
 impl Groups {
-    /// Each code by itself.
+    /// Returns one group for each operand value.
     fn new(reached: &Reached) -> Groups {
         Groups { first: reached.first, minima: reached.values.clone(), maxima: reached.values.clone() }
     }
 
-    /// With one low bit less.
+    /// Returns the groups for one more low bit.
     fn halved(&self) -> Groups {
         let pairs = |all: &[i32], pick: fn(i32, i32) -> i32| {
             let (alone, rest) = all.split_at((self.first & 1) as usize);
@@ -143,14 +144,14 @@ impl Groups {
         Groups { first: self.first >> 1, minima: pairs(&self.minima, i32::min), maxima: pairs(&self.maxima, i32::max) }
     }
 
-    /// Ways to split at this bit, with what they would cost if nothing could be shared.
+    /// Appends the possible splits at this bit, with their cost if no functions are shared.
     fn promising(&self, reached: &Reached, width: u32, low_bits: u32, ways: &mut Vec<(u32, u32, u32)>) {
         let address = usize::BITS - (reached.values.len() - 1).leading_zeros();
         let luts = |address: u32| 1u32 << address.saturating_sub(6);
         for shift in 0..width {
             let rest = |(&lo, &hi): (&i32, &i32)| hi - (lo >> shift << shift);
             let fine_bits = bits(0, self.minima.iter().zip(&self.maxima).map(rest).max().unwrap_or(0));
-            // Otherwise there would be nothing but the same columns in two tables.
+            // Otherwise both tables would contain the same columns.
             if fine_bits > shift {
                 let coarse = (width - shift) * luts(address - low_bits);
                 ways.push((coarse + fine_bits * luts(address) + width - shift, low_bits, shift));
@@ -159,21 +160,21 @@ impl Groups {
     }
 }
 
-/// The least value and the greatest, zero among them.
+/// Returns the least and the greatest value, including zero.
 pub(super) fn ends(values: &[i32]) -> (i32, i32) {
     values.iter().fold((0, 0), |(lo, hi), &v| (v.min(lo), v.max(hi)))
 }
 
-/// Bits of numbers between `lo <= 0` and `hi >= 0`, with a sign if there are negative ones.
+/// Returns the number of bits for numbers between `lo <= 0` and `hi >= 0`, with a sign bit if `lo` is negative.
 pub(super) fn bits(lo: i32, hi: i32) -> u32 {
     let magnitude = 32 - (hi | !lo & -i32::from(lo < 0)).leading_zeros();
     magnitude + u32::from(lo < 0)
 }
 
-/// Estimates the six-input LUTs of a table whose first value has the code `first`: each output bit is a tree of
-/// multiplexers over functions of the address's six low bits, equal or opposite parts of all trees shared (as in a
-/// binary decision diagram: R. E. Bryant, IEEE Trans. Computers C-35, 1986). Codes without a value read zero. Counting
-/// stops soon after `limit`.
+/// Returns an estimate of the number of six-input LUTs of a table whose first value is for operand `first`. Each output
+/// bit is a tree of multiplexers over functions of the six low address bits; equal and complementary parts of all trees
+/// are shared (as in a binary decision diagram: R. E. Bryant, IEEE Trans. Computers C-35, 1986). Operands without a
+/// value read zero. Counting stops soon after `limit`.
 pub(super) fn luts(first: i128, values: &[i32], limit: u32) -> u32 {
     let last = first + values.len() as i128 - 1;
     let magnitude = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros();
@@ -197,7 +198,7 @@ pub(super) fn luts(first: i128, values: &[i32], limit: u32) -> u32 {
     nodes.made
 }
 
-/// Functions met so far. A reference is an index times two, plus one if the function is complemented.
+/// Functions that are already counted. A reference is an index times two, plus one if the function is complemented.
 #[derive(Default)]
 struct Nodes {
     leaves: FxHashMap<u64, u32>,
@@ -206,7 +207,7 @@ struct Nodes {
     made: u32,
 }
 
-/// The truth tables of the six address bits.
+/// Truth tables of the six address bits.
 const VARIABLES: [u64; 6] = [
     0xaaaa_aaaa_aaaa_aaaa,
     0xcccc_cccc_cccc_cccc,
@@ -222,7 +223,7 @@ impl Nodes {
         let word = if turned { !word } else { word };
         let (next, made) = (&mut self.next, &mut self.made);
         let index = *self.leaves.entry(word).or_insert_with(|| {
-            // Constants and address bits are there already.
+            // Constants and address bits need no LUT.
             *made += u32::from(word != 0 && !VARIABLES.contains(&word));
             *next += 1;
             *next - 1
@@ -230,7 +231,8 @@ impl Nodes {
         2 * index + u32::from(turned)
     }
 
-    /// Multiplexers over parts in the order of the higher address bits: four to one, as long as there are four.
+    /// Counts the multiplexers over parts in the order of the higher address bits: four to one, while there are four
+    /// parts.
     fn tree(&mut self, mut parts: Vec<u32>) {
         while parts.len() > 1 {
             let at_once = parts.len().min(4);
@@ -257,7 +259,7 @@ impl Nodes {
     }
 }
 
-/// A lookup that is to be split.
+/// A lookup to be split.
 struct Origin<'a> {
     model: &'a Model,
     id: ValueId,
@@ -311,10 +313,10 @@ mod tests {
         assert_eq!(luts(0, &(0..64).collect::<Vec<_>>(), u32::MAX), 0, "wires");
         assert_eq!(luts(-32, &(-32..32).collect::<Vec<_>>(), u32::MAX), 0, "wires");
         assert_eq!(luts(0, &[0, 1, 1, 0], u32::MAX), 1);
-        // Bit 0 takes one LUT, bit 1 its complement.
+        // Bit 0 takes one LUT, and bit 1 is its complement.
         let opposite: Vec<i32> = (0..64u32).map(|i| 1 + (i.count_ones() % 2) as i32).collect();
         assert_eq!(luts(0, &opposite, u32::MAX), 1);
-        // Parity of eight bits: two parts that are opposite, and a multiplexer.
+        // Parity of eight bits: two complementary parts, and a multiplexer.
         let parity: Vec<i32> = (0..256u32).map(|i| (i.count_ones() % 2) as i32).collect();
         assert_eq!(luts(0, &parity, u32::MAX), 2);
     }

@@ -1,13 +1,14 @@
-//! `sums32` to `sums4`: a sum with a long carry chain becomes one chain for each run of its bits, so that registers can
-//! be placed between them.
+//! Passes `sums32` to `sums4`: split a sum with a long carry chain into one chain for each run of its bits, so that
+//! registers can be placed between the chains.
 //!
-//! For the scheduler an operation is one piece, and a stage can be no shorter than the longest. With the bits of both
-//! operands in runs, the lowest runs are added first; the next chain adds the next runs and the carry of the first, and
-//! so on (a carry-skewed pipeline of adders). The results of the runs side by side are the sum: wires. A comparison is
-//! a difference of which only the sign is read: of its lower runs only the borrow is computed.
+//! For the scheduler an operation is indivisible, and a stage cannot be shorter than its longest operation. The bits of
+//! both operands are divided into runs. The lowest runs are added first; the next chain adds the next runs and the
+//! carry of the first chain, and so on (a carry-skewed pipeline of adders). The concatenated results of the runs are
+//! the sum, which is wiring. A comparison is a difference of which only the sign is read: for its lower runs only the
+//! borrow is computed.
 //!
-//! A carry enters as one more bit below both operands, `{a, 1} + {b, carry}` and `{a, 0} - {b, borrow}`, of which
-//! synthesis makes one carry chain. Its gates are those of the whole sum, which a prover sees at once.
+//! A carry is an additional bit below both operands, `{a, 1} + {b, carry}` and `{a, 0} - {b, borrow}`, which synthesis
+//! implements as one carry chain. Its gates are those of the whole sum, so that the prover recognises them at once.
 
 use super::facts::Known;
 use super::rewrite::{Rewrite, rebuild};
@@ -15,8 +16,8 @@ use alir_core::ir::{Model, Op, ValueId};
 use alir_core::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 
-/// Splits each sum, difference and negation whose carry chain has more than `BITS` bits into chains of no more, of
-/// about equal length.
+/// Splits each sum, difference and negation whose carry chain has more than `BITS` bits into chains of at most `BITS`
+/// bits and about equal lengths; returns `None` if nothing changes.
 pub(super) fn run<const BITS: u32>(model: &Model, _: &mut Known) -> Option<Model> {
     rebuild(model, |rw, id| {
         let parts = Operands::new(rw, model, id).and_then(|operands| Split::new(operands, model, id, BITS));
@@ -49,8 +50,8 @@ impl Operand {
         }
     }
 
-    /// Returns the weights, as powers of two, of its lowest bit that may be set and of the first bit above it; `None`
-    /// for zero.
+    /// Returns the weights, as powers of two, of the lowest bit that may be set and of the first bit above the operand;
+    /// `None` for zero.
     fn weights(&self) -> Option<(i64, i64)> {
         match self {
             Operand::Value { kif, shift, .. } => {
@@ -73,7 +74,7 @@ impl Operand {
     }
 }
 
-/// `a + b` or `a - b`.
+/// Operands of `a + b` or (`minus`) `a - b`.
 struct Operands {
     a: Operand,
     b: Operand,
@@ -81,7 +82,7 @@ struct Operands {
 }
 
 impl Operands {
-    /// The operands of a sum of two, a difference or a negation; `None` for other operations.
+    /// Returns the operands of a sum of two, a difference or a negation; `None` for other operations.
     fn new(rw: &Rewrite<'_>, model: &Model, id: ValueId) -> Option<Operands> {
         let operand = |v: ValueId, shift: i32| Operand::new(rw, rw.number(v), shift);
         let pair = |a, b, minus| Some(Operands { a, b, minus });
@@ -98,32 +99,32 @@ impl Operands {
     }
 }
 
-/// A sum in runs of bits.
+/// A sum to be split into runs of bits.
 struct Split {
     operands: Operands,
-    /// Weights of the lowest bits of the runs: at least two.
+    /// Weights of the lowest bits of the runs, at least two.
     starts: Vec<i64>,
-    /// The result that the sum has.
+    /// Interval of the sum.
     result: Interval,
-    /// Time of each run.
+    /// Delay of each run.
     delay: f64,
-    /// Cost of the sum in the file, which its result gets.
+    /// Cost of the sum in the file, which is assigned to the result.
     cost: f64,
     origin: u32,
-    /// Origin of the runs: an operand's, so that nothing but the sum has the sum's name.
+    /// Origin of the runs: that of an operand, so that only the result has the name of the sum.
     part_origin: u32,
 }
 
-/// Weights beyond which a sum stays whole: far from the ends of the types' fractional bits.
+/// Largest absolute weight of a sum that is split: far below the limit on fractional bits of types.
 const FAR: i64 = 1 << 24;
 
 impl Split {
-    /// `None` if the carry chain is short.
+    /// Returns the split of a sum; `None` if the carry chain is short.
     fn new(operands: Operands, model: &Model, id: ValueId, most: u32) -> Option<Split> {
         let node = model.node(id);
         let kif = model.kif(id);
         let Operands { a, b, minus } = &operands;
-        // Two constants take no hardware.
+        // A sum of two constants takes no hardware.
         let mut first = None;
         node.op.for_each_operand(|v| first = first.or(Some(v)));
         let is_constant = |x: &Operand| matches!(x, Operand::Constant { .. });
@@ -137,7 +138,7 @@ impl Split {
         };
         let top = i64::from(kif.width()) - i64::from(kif.frac);
         let signed = a.is_signed() || b.is_signed() || *minus;
-        // The chain: from the lowest bit where there is something to add to the highest that is read and may differ.
+        // The chain extends from the lowest bit that is added to the highest bit that is read and may differ.
         let start = if *minus { b_low } else { a_low.max(b_low) };
         let end = (a_end.max(b_end) + 1 + i64::from(signed)).min(top);
         let is_apart = |low_end: i64, low_signed: bool| !low_signed && low_end <= start;
@@ -167,7 +168,7 @@ impl Split {
         let bottom = -i64::from(kif.frac);
         let top = bottom + i64::from(kif.width());
         let minus = self.operands.minus;
-        // Bits of the runs but the last, and the carry into the next run.
+        // Bits of all runs except the last, and the carry into the next run.
         let mut bits: Vec<ValueId> = Vec::new();
         let mut carry = None;
         for (&low, &end) in self.starts.iter().zip(&self.starts[1..]) {
@@ -175,7 +176,7 @@ impl Split {
             let (a, b) =
                 (self.with_carry(rw, a, low, carry.map(|_| None)), self.with_carry(rw, b, low, carry.map(Some)));
             let width = (end - low) as u32;
-            // Without a reader of the bits, only the carry.
+            // If no reader needs the bits of the run, only the carry is computed.
             let is_read = bottom < end;
             let sum = match is_read {
                 true => self.sum(rw, a, b, Interval::from_width(minus, width + 1, -low as i32)),
@@ -208,7 +209,7 @@ impl Split {
         sum
     }
 
-    /// `a + b` or `a - b` as a part of the sum.
+    /// Appends `a + b` or `a - b` as a part of the sum.
     fn sum(&self, rw: &mut Rewrite<'_>, a: ValueId, b: ValueId, interval: Interval) -> ValueId {
         self.sum_as(rw, a, b, interval, false)
     }
@@ -226,12 +227,12 @@ impl Split {
         rw.push(Op::Quantise { x, shift: 0 }, interval, 0.0, 0.0, self.part_origin)
     }
 
-    /// The bits of an operand from one weight to another, as a number without sign.
+    /// Returns the bits of an operand between two weights, as an unsigned number.
     fn run_of(&self, rw: &mut Rewrite<'_>, x: &Operand, range: (i64, i64)) -> ValueId {
         self.bits_of(rw, x, range, false)
     }
 
-    /// The bits of an operand from a weight to its end, with its sign.
+    /// Returns the bits of an operand from a weight to its end, with its sign.
     fn top_of(&self, rw: &mut Rewrite<'_>, x: &Operand, range: (i64, i64)) -> ValueId {
         self.bits_of(rw, x, range, x.is_signed())
     }
@@ -247,7 +248,7 @@ impl Split {
                 _ => zero(rw),
             },
             Operand::Constant { code, low: place } => {
-                // Bits below the run are dropped, bits above it wrap.
+                // Bits below the run are dropped, and bits above it wrap.
                 let moved = place - low;
                 let code = if moved < 0 { code >> moved.unsigned_abs() } else { code << moved.unsigned_abs() };
                 let code = alir_core::num::wrap(&code, interval.kif());
@@ -262,13 +263,13 @@ impl Split {
         rw.push(Op::Const { value: Code::from(code) }, exact, 0.0, 0.0, self.part_origin)
     }
 
-    /// A run with one more bit below it: a carry, or for the other operand the bit that lets the carry in. `None`: the
-    /// lowest run, without a carry.
+    /// Returns a run with one more bit below it: a carry, or, for the other operand, the bit that adds the carry.
+    /// `carry` is `None` for the lowest run, which has no carry.
     fn with_carry(&self, rw: &mut Rewrite<'_>, x: ValueId, low: i64, carry: Option<Option<ValueId>>) -> ValueId {
         let Some(carry) = carry else { return x };
         let kif = rw.kif(x);
         let frac = (1 - low) as i32;
-        // Zero has no width of its own.
+        // Zero has no width.
         let width = if kif.is_zero() { 1 } else { kif.width() + 1 };
         let interval = Interval::from_width(kif.signed, width, frac);
         let op = match (carry, self.operands.minus) {

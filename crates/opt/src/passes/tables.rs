@@ -1,10 +1,10 @@
-//! `tables`: lookup tables become smaller, shared, or no tables at all.
+//! Pass `tables`: makes look-up tables smaller, shares them, or replaces them.
 //!
-//! - Entries that no input can reach are cut off, or hold whatever makes the table smallest; those outside a table that
-//!   can be reached read zero, as ever.
-//! - A table that does not depend on the low bits of its operand is read by the operand without them.
-//! - A table that is `x * 2^k + c`, or that itself is a constant, becomes wires or one sum.
-//! - Equal tables are one table.
+//! - Entries that no input can reach are removed, or set to the values that make the table smallest; reachable values
+//!   outside a table still read zero.
+//! - If a table does not depend on the low bits of its operand, these bits are dropped from the operand.
+//! - A table that is `x * 2^k + c` or a constant becomes wiring or one sum.
+//! - Equal tables are merged.
 
 use super::facts::{Facts, Known};
 use super::rewrite::{Rewrite, rebuild_with_tables};
@@ -14,7 +14,8 @@ use alir_core::num::{Code, Interval};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// Above this many reachable codes a table is left alone: such a table is not a table any more.
+/// Largest number of reachable operand values for which a table is changed; larger tables are not look-up tables in
+/// practice.
 const MOST_CODES: i128 = 1 << 20;
 
 /// Shrinks, replaces and shares tables.
@@ -36,7 +37,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     })
 }
 
-/// New tables by content. Only looked up, never walked.
+/// New tables by content. The map is never iterated, so its order has no effect.
 #[derive(Default)]
 struct Pool {
     seen: FxHashMap<(Vec<i32>, i32), TableId>,
@@ -49,22 +50,22 @@ impl Pool {
     }
 }
 
-/// Words of a table for each code that the operand of a lookup can have.
+/// Words of a table for each possible operand value of a lookup.
 pub(super) struct Reached {
-    /// Code of the first value.
+    /// Operand value of the first word.
     pub(super) first: i128,
-    /// Values for that code and those above it.
+    /// Words for that operand value and those above it.
     pub(super) values: Vec<i32>,
 }
 
-/// `x * 2^shift + constant`, in codes of operand and table.
+/// Affine function `x * 2^shift + constant`, in raw integer values of operand and table.
 struct Affine {
     shift: i32,
     constant: i128,
 }
 
 impl Reached {
-    /// `None` if too many codes can be reached.
+    /// Returns the words of a lookup; `None` if too many operand values are reachable.
     pub(super) fn new(model: &Model, facts: &Facts, x: ValueId, table: TableId, base: &Code) -> Option<Reached> {
         let (range, base) = (facts.range(x)?, base.to_i128()?);
         if range.hi - range.lo >= MOST_CODES {
@@ -86,11 +87,11 @@ impl Reached {
         straight.then(|| Affine { shift, constant: first - (self.first << shift) })
     }
 
-    /// Low bits of the operand that no value depends on.
+    /// Returns the number of low bits of the operand on which no word depends.
     fn idle_bits(&self) -> u32 {
         let mut bits = 0;
         let mut halved = Reached { first: self.first, values: self.values.clone() };
-        // Two codes around zero stay two however often they are halved.
+        // Two values around zero remain two after any number of halvings.
         while let Some(next) = halved.halved().filter(|next| next.values.len() < halved.values.len()) {
             halved = next;
             bits += 1;
@@ -98,12 +99,12 @@ impl Reached {
         bits
     }
 
-    /// Gives codes of the operand's type that no input can reach the words that make the table smallest: zero, the
-    /// nearest that can be reached, or that of the code whose top bit is the other.
+    /// Sets the words of unreachable values of the operand's type to those that make the table smallest: zero, the
+    /// nearest reachable word, or the word for the operand value with the opposite top bit.
     fn fill(&mut self, codes: &Interval) {
         let (Some(lo), Some(hi)) = (codes.min.to_i128(), codes.max.to_i128()) else { return };
         let len = self.values.len() as i128;
-        // Beyond four times the words, lowering subtracts the first code instead.
+        // If the type has more than four times as many values as words, lowering subtracts the first value instead.
         if hi - lo + 1 == len || hi - lo >= 4 * len.max(64) {
             return;
         }
@@ -126,7 +127,7 @@ impl Reached {
         }
     }
 
-    /// Returns it without the operand's lowest bit, if nothing depends on that bit.
+    /// Returns the words without the operand's lowest bit, or `None` if some word depends on that bit.
     fn halved(&self) -> Option<Reached> {
         let first = self.first >> 1;
         let last = (self.first + self.values.len() as i128 - 1) >> 1;
@@ -141,7 +142,7 @@ impl Reached {
 
 fn as_sum(model: &Model, rw: &mut Rewrite<'_>, id: ValueId, x: ValueId, sum: Affine) -> ValueId {
     let node = model.node(id);
-    // The operand's code moves to the table's step: wires.
+    // A shift of the operand's raw integer value to the table's step: wiring.
     let shift = model.kif(x).frac - node.interval.frac + sum.shift;
     let stand_in = rw.number(x);
     if sum.constant == 0 {
@@ -180,7 +181,8 @@ fn shrunk(
         operand = rw.push(Op::Quantise { x: operand, shift: 0 }, interval, 0.0, 0.0, node.origin);
     }
     small.fill(&codes);
-    // Zeros at both ends are what is read there anyhow, as long as the operand's type can name the codes.
+    // Zeros at both ends need no entries, as values outside the table read zero, if the operand's type includes these
+    // values.
     let start = small.values.iter().take_while(|&&v| v == 0).count().min(small.values.len() - 1);
     let end = small.values.iter().rposition(|&v| v != 0).map_or(start + 1, |p| p + 1);
     let entries = small.values[start..end].to_vec();

@@ -1,41 +1,41 @@
-//! Earliest and latest stages, and the smallest stage delay.
+//! Earliest and latest stages of operations, and the smallest stage delay.
 //!
 //! For a bound `D` on the delay of a stage, the earliest schedule is greedy: in topological order, each vertex joins
-//! the latest stage among its operands' if it still fits there, and opens the next stage if not. Every legal schedule
-//! has each vertex in a stage no earlier or, if in the same, no point of it earlier, since both grow with what the
-//! operands have: so the greedy one is earliest, uses the fewest stages, and `D` is possible for `N` stages just if
-//! it needs no more than `N`.
+//! the latest stage among its operands if it fits there, and otherwise starts the next stage. In every legal schedule,
+//! the stage of a vertex is not earlier than in the greedy schedule; if the stages are equal, no point of the vertex is
+//! earlier, because both stages and arrival times increase with those of the operands. So the greedy schedule is the
+//! earliest, has the fewest stages, and `D` is feasible for `N` stages exactly if it has at most `N` stages.
 
 use super::graph::Graph;
 
-/// A schedule in the making.
+/// Stages of vertices and path lengths of points, as far as they are computed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
     /// Stage of each vertex, from 1.
     pub(super) stage: Vec<u32>,
-    /// Path length of each point. In the earliest schedule: the longest path from the start of its stage to it. In the
-    /// latest one: from it to the end of its stage.
+    /// Path length of each point: in the earliest schedule, the longest path from the start of its stage to the point;
+    /// in the latest schedule, from the point to the end of its stage.
     pub(super) path: Vec<i64>,
 }
 
-/// Size of the schedule that [`earliest`] finds.
+/// Size of a schedule computed by [`earliest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// Stages needed.
+    /// Number of stages.
     pub(super) stages: u32,
-    /// The longest path of any stage.
+    /// Longest path of all stages.
     pub(super) longest: i64,
-    /// The smallest bound at which the labels would differ: the shortest path that was cut for being too long.
+    /// Smallest bound for which the labels would change: the shortest path that was too long for its stage.
     pub(super) next: i64,
 }
 
-/// The earliest schedule under a bound that no own delay exceeds.
+/// Computes the earliest schedule under a bound that no own delay exceeds.
 pub(super) fn earliest(graph: &Graph, limit: i64, labels: &mut Labels) -> Extent {
     earliest_within(graph, limit, u32::MAX, labels)
 }
 
-/// Like [`earliest`], but ends at the first vertex that needs more than `most` stages: the labels of the vertices up to
-/// it, and so their extent, are what decides.
+/// Like [`earliest`], but stops at the first vertex that needs more than `most` stages. The labels and the extent then
+/// cover the vertices up to that vertex.
 fn earliest_within(graph: &Graph, limit: i64, most: u32, labels: &mut Labels) -> Extent {
     labels.stage.clear();
     labels.path.clear();
@@ -59,7 +59,7 @@ fn earliest_within(graph: &Graph, limit: i64, most: u32, labels: &mut Labels) ->
     extent
 }
 
-/// The latest schedule of `stages` stages under a bound at which the earliest one fits.
+/// Computes the latest schedule of `stages` stages under a bound for which the earliest schedule fits.
 pub(super) fn latest(graph: &Graph, limit: i64, stages: u32, labels: &mut Labels) {
     labels.stage.clear();
     labels.stage.resize(graph.len(), stages);
@@ -72,29 +72,29 @@ pub(super) fn latest(graph: &Graph, limit: i64, stages: u32, labels: &mut Labels
             graph.sole_successor(v, &mut labels.path);
         }
         if v == 0 {
-            // The outside world is where it is, in stage 1.
+            // The environment before the inputs is fixed to stage 1.
             stage = 1;
         }
         labels.stage[v as usize] = stage;
     }
 }
 
-/// The smallest bound under which `stages` stages are enough: the longest path of a stage that no schedule avoids.
+/// Returns the smallest bound for which `stages` stages are enough.
 ///
-/// Bisection between a bound that is known to be too small and the longest path of a schedule in hand. Both ends move
-/// to lengths of real paths, so that it ends at the true minimum. With `rounds` the search is cut short (the result is
-/// then still one that is possible).
+/// Bisection between a bound that is too small and the longest path of a known schedule. Both ends move to lengths of
+/// real paths, so that the search ends at the true minimum. After `rounds` rounds the search stops; its result is then
+/// a feasible bound that may not be minimal.
 pub(super) fn smallest_limit(graph: &Graph, stages: u32, rounds: u32) -> i64 {
     let mut labels = Labels::default();
     let whole = earliest(graph, i64::MAX, &mut labels).longest;
     let (_, own) = graph.slowest();
-    // Greedy stages are longer than `limit - own`, so `whole / stages + own` is enough where delays add up; where paths
-    // overlap it is mostly.
+    // Greedy stages are longer than `limit - own`, so `whole / stages + own` is enough if delays add up; if paths
+    // overlap, it usually is.
     let share = whole / i64::from(stages);
     let guess = earliest_within(graph, share.saturating_add(1).saturating_add(own).min(whole), stages, &mut labels);
     let mut possible = if guess.stages <= stages { guess.longest } else { whole };
     let mut impossible = own.max(whole.div_euclid(i64::from(stages))) - 1;
-    // No path is shorter than its share of the longest one, rounded up.
+    // The longest stage has at least the longest path divided by the number of stages, rounded up.
     for _ in 0..rounds {
         if impossible + 1 >= possible {
             break;
@@ -104,7 +104,7 @@ pub(super) fn smallest_limit(graph: &Graph, stages: u32, rounds: u32) -> i64 {
         if extent.stages <= stages {
             possible = extent.longest;
         } else {
-            // Under any smaller bound than `next` these vertices have the same labels, and so too many stages.
+            // For any bound below `next`, these vertices have the same labels, and so too many stages.
             impossible = extent.next - 1;
         }
     }
@@ -116,7 +116,7 @@ mod tests {
     use super::super::testing::{chain, random_model};
     use super::*;
 
-    /// Every way to put the vertices into stages, by brute force.
+    /// Returns the smallest stage delay over all assignments of vertices to stages, by brute force.
     fn brute_force(graph: &Graph, stages: u32) -> i64 {
         fn longest(graph: &Graph, stage: &[u32]) -> i64 {
             let mut arrivals = vec![0; graph.points()];

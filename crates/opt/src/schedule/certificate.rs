@@ -4,7 +4,7 @@
 //! schedule satisfies, for any use of DSP registers. The weighted sum of the inequalities is `cost >= constant + sum
 //! r[j] * stage[j]`, and the earliest and latest stage of each operation bound this sum from below. The checker
 //! ([`check_certificate`]) verifies each inequality separately, computes earliest and latest stages independently, and
-//! adds in 128-bit integers. It shares no code with the search.
+//! adds in 128-bit integers. The checker shares no code with the search.
 
 use super::delay::Delay;
 use super::goal::Goal;
@@ -19,17 +19,19 @@ use std::collections::BTreeSet;
 /// Multipliers of inequalities, and the lower bound that they prove.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Certificate {
-    /// The second operation is not before the first, because it depends on it (perhaps through wiring).
+    /// Order inequalities: the second operation is not before the first, on which it depends (perhaps through wiring).
     pub order: Vec<(ValueId, ValueId, i64)>,
-    /// The second operation is at least one stage after the first, because a path between them is too long.
+    /// Path inequalities: the second operation is at least one stage after the first, as a path between them is too
+    /// long.
     pub path: Vec<(ValueId, ValueId, i64)>,
-    /// The reader is not after the last use of the class with this index in [`Uses::classes`].
+    /// Use inequalities: the reader is not after the last use of the class with this index in [`Uses::classes`].
     pub last_use: Vec<(u32, Reader, i64)>,
-    /// The [`super::Edge`] with this index is not too early (`false`) or not too late (`true`).
+    /// Edge inequalities: the [`super::Edge`] with this index is not too early (`false`) or not too late (`true`).
     pub edge: Vec<(u32, bool, i64)>,
-    /// The reader is not before the root of the class; one of the two is an edge of a DSP.
+    /// Root inequalities: the reader is not before the root of the class; one of the two is an edge of a DSP.
     pub held: Vec<(u32, Reader, i64)>,
-    /// Lower bound of the weighted register bits of all legal schedules, including input registers.
+    /// Lower bound of the weighted register bits of all legal schedules, including the registers of inputs and outputs
+    /// that the goal requires.
     pub lower_bound: u64,
 }
 
@@ -185,7 +187,7 @@ impl<'a> Checker<'a> {
                 self.paths.points_of(id.index()).for_each(|p| arrival[p as usize] = self.paths.point(p).alone);
             }
         }
-        // Paths from points to the end of a stage, last operation first: all reads of a point precede it here.
+        // Visits operations in reverse order, so that all reads of a point are recorded before the point is visited.
         let mut last: Vec<Option<i128>> = vec![None; n];
         let sooner = |slot: &mut Option<i128>, stage: i128| *slot = Some(slot.map_or(stage, |old| old.min(stage)));
         for v in self.model.outputs().iter().filter_map(|out| out.source) {
@@ -365,7 +367,7 @@ impl<'a> Checker<'a> {
         false
     }
 
-    /// Checks that there is a path too long for a stage between each pair.
+    /// Checks that each pair is connected by a path that is too long for a stage.
     fn check_paths(&self, paths: &[(ValueId, ValueId, i64)]) -> Result<(), String> {
         let mut by_end: FxHashMap<ValueId, Vec<ValueId>> = FxHashMap::default();
         let mut ends = Vec::new();

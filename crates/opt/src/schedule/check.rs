@@ -1,4 +1,4 @@
-//! Independent checker of schedules. It shares no code with the scheduler.
+//! Independent checker of schedules. The checker shares no code with the scheduler.
 
 use super::Schedule;
 use super::delay::Delay;
@@ -10,16 +10,16 @@ use alir_core::ir::{Model, Op, ValueId};
 /// Relative slack of comparisons: section 3 of the specification, "Delays".
 const SLACK: f64 = 1e-9;
 
-/// Most problems that are reported.
+/// Maximum number of violations that are reported.
 const MOST: usize = 20;
 
-/// Checks that a schedule is legal for the goal: the number of stages, every operation in one of them and not before
-/// its operands, no path between registers above the bound. Returns the longest path of each stage.
+/// Checks that a schedule is legal for the goal: the number of stages, every operation in one of these stages and not
+/// before its operands, no path between registers above the bound. Returns the longest path of each stage.
 ///
-/// Operations that no output depends on count for order, not for delay: no hardware is made of them.
+/// Operations on which no output depends are checked for order, but not for delay: they have no hardware.
 ///
 /// # Errors
-/// All violations, up to a cap. They are internal errors, so their severity is [`Severity::Bug`].
+/// All violations, up to a limit. Violations are internal errors with the severity [`Severity::Bug`].
 pub fn check(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> Result<Vec<f64>, Diagnostics> {
     let mut problems = Vec::new();
     let mut wrong = |message: String| {
@@ -62,7 +62,7 @@ pub fn check(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule)
     let longest = longest_paths(model, delay, goal, schedule);
     if let Some(bound) = goal.max_stage_delay {
         for (k, path) in longest.iter().enumerate() {
-            // A NaN is no legal path either.
+            // A NaN is not a legal path length either.
             if path.is_nan() || *path > bound * (1.0 + SLACK) {
                 problems.push(Diagnostic {
                     severity: Severity::Bug,
@@ -78,7 +78,7 @@ pub fn check(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule)
     if problems.is_empty() { Ok(longest) } else { Err(Diagnostics(problems)) }
 }
 
-/// The longest path of each stage that ends in what an output depends on.
+/// Returns the longest path of each stage that ends in an operation on which an output depends.
 fn longest_paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> Vec<f64> {
     let last = schedule.stages.max(1);
     let needed = needed(model);
@@ -108,7 +108,7 @@ fn longest_paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Sched
                     From::Point(q) if stage_of(paths.element(q)) == stage => arrival[q as usize],
                     From::Inputs | From::Point(_) => 0.0,
                 };
-                // A NaN stays one.
+                // A NaN remains a NaN.
                 let end = start + arc.time;
                 at = if end.is_nan() || end > at { end } else { at };
             }
@@ -130,7 +130,7 @@ fn longest_paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Sched
     longest
 }
 
-/// Which operations some output depends on.
+/// Returns `true` for each operation on which an output depends.
 fn needed(model: &Model) -> Vec<bool> {
     let mut needed = vec![false; model.nodes().len()];
     let mut open: Vec<ValueId> = model.outputs().iter().filter_map(|o| o.source).collect();

@@ -9,20 +9,20 @@ use super::uses::{Reader, Root, Uses};
 /// The output port as a reader: after the last stage.
 pub(super) const PORT: u32 = u32::MAX;
 
-/// An edge of a DSP: a label between two places relative to that of a vertex.
+/// An edge of a DSP: its label relative to the label of a vertex.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
-    /// The multiplication.
+    /// Vertex of the multiplication.
     pub(super) vertex: u32,
-    /// The label is at least the vertex's and this.
+    /// Smallest difference of the edge's label and the vertex's label.
     pub(super) from: i32,
-    /// The label is at most the vertex's and this.
+    /// Largest difference of the edge's label and the vertex's label.
     pub(super) to: i32,
 }
 
 impl Span {
-    /// `label[v] - label[u] >= gain`, as `(u, v, gain)`, where `edge` is the label of the edge: that it is not too
-    /// early or, if `is_latest`, not too late.
+    /// Returns an inequality `label[v] - label[u] >= gain` as `(u, v, gain)`: the edge, whose label is `edge`, is not
+    /// too early or, if `is_latest`, not too late.
     pub(super) fn inequality(&self, edge: u32, is_latest: bool) -> (u32, u32, i32) {
         match is_latest {
             false => (self.vertex, edge, self.from),
@@ -31,31 +31,31 @@ impl Span {
     }
 }
 
-/// Classes of root bits, in terms of labels: vertices and, numbered after them, edges of DSPs.
+/// Classes of root bits in terms of labels: the stages of vertices, followed by the stages of edges of DSPs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cost {
-    /// The edges.
+    /// Edges of DSPs.
     pub(super) edges: Vec<Span>,
-    /// Class, root and reader where one of the two is an edge: a reader is not before the root. Port readers are left
-    /// out.
+    /// Class, root and reader for each class with an edge as root or reader: the reader is not before the root. Port
+    /// readers are omitted.
     pub(super) beside_edges: Vec<(u32, u32, u32)>,
-    /// Edges whose bits a port reads.
+    /// Edges of DSPs whose bits a port reads.
     shown: Vec<u32>,
     /// Number of vertices.
     vertices: u32,
-    /// Number of the classes that count all bits, and what a bit outside of blocks counts.
+    /// Number of classes of the first set (all bits), and weight of a bit outside of DSPs.
     plain: usize,
     pub(super) weight: u64,
-    /// Label of what makes the bits of each class.
+    /// Label of the root of each class.
     pub(super) root: Vec<u32>,
-    /// Bits of each class.
+    /// Number of bits of each class.
     pub(super) bits: Vec<u32>,
     start: Vec<u32>,
     readers: Vec<u32>,
 }
 
 impl Cost {
-    /// The classes of `uses`; readers in no stage of their own cannot be.
+    /// Builds the classes of `uses` with labels for roots and readers.
     pub(super) fn new(graph: &Graph, uses: &Uses) -> Cost {
         let classes = uses.classes();
         let mut cost = Cost {
@@ -83,7 +83,7 @@ impl Cost {
                     cost.readers.push(vertex);
                 }
             }
-            // The port holds these bits to the end, whatever their other readers are.
+            // The port requires these bits up to the last boundary, so other readers do not matter.
             if cost.readers[from..].contains(&PORT) {
                 cost.readers.truncate(from);
                 cost.readers.push(PORT);
@@ -95,12 +95,12 @@ impl Cost {
         cost
     }
 
-    /// Number of classes.
+    /// Returns the number of classes.
     pub(super) fn len(&self) -> usize {
         self.root.len()
     }
 
-    /// Readers of a class.
+    /// Returns the readers of a class.
     pub(super) fn readers(&self, class: usize) -> &[u32] {
         &self.readers[self.start[class] as usize..self.start[class + 1] as usize]
     }
@@ -171,7 +171,7 @@ impl Cost {
         classes.map(held).sum()
     }
 
-    /// Earliest and latest places of all labels, by those of the vertices.
+    /// Returns the earliest and latest values of all labels, given those of the vertices.
     pub(super) fn windows(&self, early: &[u32], late: &[u32], stages: u32) -> (Vec<u32>, Vec<u32>) {
         let (mut first, mut last) = (early.to_vec(), late.to_vec());
         for edge in &self.edges {
@@ -190,7 +190,7 @@ impl Cost {
         (first, last)
     }
 
-    /// Returns the register bits of the last boundary in any schedule: the outputs.
+    /// Returns the register bits of the last boundary, which every schedule has: the output bits.
     pub(super) fn trivial_bound(&self) -> u64 {
         let is_shown = |&c: &usize| self.readers(c).first() == Some(&PORT) && self.root[c] < self.vertices;
         let shown = (0..self.len()).filter(is_shown);

@@ -13,7 +13,7 @@ pub trait Delay {
     /// Returns the time from the operation's last operand to its result.
     fn own_delay(&self, model: &Model, id: ValueId) -> f64;
 
-    /// Returns the delay of the negation of output element `j`; called only for elements with one. The negation belongs
+    /// Returns the delay of the negation of output element `j`; called only for negated elements. The negation belongs
     /// to no operation, and is always in the last stage.
     fn negation_delay(&self, model: &Model, j: usize) -> f64;
 

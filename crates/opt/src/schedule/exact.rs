@@ -1,48 +1,48 @@
-//! The fewest register bits for given stages and a given bound, exactly, with a proof.
+//! Exact search, with a proof, for the fewest register bits for a given stage count and delay bound.
 //!
 //! Stages are labels under difference constraints (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*,
-//! 1991): an operation is not before its operands, and where a path from `u` to `v` is longer than the bound, `v` is at
-//! least one stage after `u`. Register bits are linear in the labels and, for each class of bits, the label of its last
-//! reader. They stay linear where DSPs have registers of their own: an edge of a DSP ([`super::Edge`]) is one more
-//! label, bounded on both sides by the multiplication's, and no reader is before the root of its bits. The dual is a
-//! flow ([`super::flow`]).
+//! 1991): an operation is not before its operands, and if a path from `u` to `v` is longer than the bound, `v` is at
+//! least one stage after `u`. Register bits are linear in the labels and, for each class of bits, the label of the last
+//! reader. Register bits remain linear if DSPs have internal registers: an edge of a DSP ([`super::Edge`]) is one more
+//! label, bounded on both sides relative to the label of the multiplication, and no reader is before the root of its
+//! bits. The dual problem is a flow ([`super::flow`]).
 //!
-//! The method is primal-dual (L. R. Ford, D. R. Fulkerson 1962). Labels start at the earliest schedule and are legal
-//! throughout. Flow is sent along tight inequalities; when no more can be sent, all nodes that are reached from unsent
-//! flow move one stage on, which lowers the cost by as much as is unsent and keeps every flow-carrying inequality
-//! tight. No label moves further than to its place in the best schedule, so there are fewer rounds than stages.
-//! Whatever is sent is a lower bound at any time, so it can stop anywhere with a known gap.
+//! The method is primal-dual (L. R. Ford, D. R. Fulkerson 1962). Labels start at the earliest schedule and are always
+//! legal. Flow is sent along tight inequalities. When no more flow can be sent, all nodes that are reachable from
+//! excess move one stage later, which lowers the cost by the amount of the excess and keeps every inequality with flow
+//! tight. No label moves beyond its stage in the optimal schedule, so there are fewer rounds than stages. The flow sent
+//! so far is a lower bound at any time, so the search can stop at any time with a known gap.
 //!
-//! There are many path inequalities and few of them bind, so one is added only when a move would break it. Finding the
-//! last of them takes most of the time. When the budget is exhausted, a move that would break paths is therefore
-//! repaired instead: the ends of these paths move too, whether that is optimal or not, and flow on arcs that are no
-//! longer tight is removed. The gap then states the possible cost.
+//! There are many path inequalities, but few of them are tight, so a path inequality is added only when a move would
+//! violate it. Finding the last violated paths takes most of the time. When the budget is exhausted, a move that would
+//! violate paths is therefore repaired: the ends of these paths also move, even if that is not optimal, and flow on
+//! arcs that are no longer tight is removed. The gap then states the possible cost.
 
 use super::bounds::Labels;
 use super::cost::{Cost, PORT};
 use super::flow::{FlowNetwork, Saturated};
 use super::graph::Graph;
 
-/// The node of everything whose stage is fixed.
+/// Node of all labels whose stage is fixed.
 const GROUND: u32 = 0;
 
-/// Most paths for which one move is repaired before it is given up.
+/// Maximum number of attempts to repair one move before the move is abandoned.
 const DETOURS: usize = 20;
 
 /// Inequality that an arc of the network represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// The second vertex needs the first one.
+    /// The second vertex depends on the first vertex, and therefore is not before the first vertex.
     Order(u32, u32),
     /// The path from the first vertex to the second is too long for one stage.
     Path(u32, u32),
-    /// This reader is not after the last use of the class.
+    /// The reader is not after the last use of the class. Fields: class, reader.
     Use(u32, u32),
-    /// This edge of a DSP is not earlier than it can be (`false`) or not later (`true`).
+    /// The edge of a DSP is not before its earliest label (`false`), or not after its latest label (`true`).
     Edge(u32, bool),
-    /// This reader is not before what makes the class; one of the two is an edge.
+    /// The reader is not before the root of the class; one of the two is an edge of a DSP. Fields: class, reader.
     Held(u32, u32),
-    /// No schedule is earlier or later.
+    /// Bound of the windows: no schedule is earlier or later.
     Window,
 }
 
@@ -51,9 +51,9 @@ pub(super) enum Reason {
 pub(super) struct Solution {
     /// Stage of each vertex.
     pub(super) stage: Vec<u32>,
-    /// Inequalities with their multipliers, none zero, windows left out.
+    /// Inequalities with their non-zero multipliers, without windows.
     pub(super) multipliers: Vec<(Reason, i64)>,
-    /// The lower bound that they prove on register bits without input registers.
+    /// Lower bound that the multipliers prove, in weighted register bits without input registers.
     pub(super) lower_bound: u64,
 }
 
@@ -62,19 +62,19 @@ struct Problem<'a> {
     graph: &'a Graph,
     limit: i64,
     network: FlowNetwork,
-    /// Node of each label, and its place less the node's label.
+    /// Node of each label, and the difference of the label and the node's label.
     node: Vec<(u32, i32)>,
     reasons: Vec<Reason>,
-    /// Place of each label: stages of vertices, then edges of DSPs.
+    /// Current value of each label: stages of vertices, then stages of edges of DSPs.
     stage: Vec<u32>,
-    /// The fewest register bits so far, and the places that have them.
+    /// The fewest register bits so far, and the labels of that schedule.
     best: (u64, Vec<u32>),
-    /// Arrival of each point.
+    /// Arrival time of each point.
     path: Vec<i64>,
     cone: Cone,
 }
 
-/// Looks for the fewest register bits until it has them or has done `effort` steps.
+/// Searches for the fewest register bits until the optimum is proved or `effort` steps are done.
 pub(super) fn fewest_registers(
     graph: &Graph,
     cost: &Cost,
@@ -97,7 +97,7 @@ pub(super) fn fewest_registers(
             }
             lower_bound
         };
-        // Little is proved as long as much is left on its way.
+        // The proof is weak if much excess is still on its way to a demand.
         if keep_if_better(problem.proof(cost, stages, windows)) < problem.best.0 / 2 {
             let reasons = &problem.reasons;
             problem.network.push_within_slack(|arc| reasons[arc] != Reason::Window, effort + effort / 5);
@@ -109,7 +109,7 @@ pub(super) fn fewest_registers(
     Solution { stage, multipliers, lower_bound }
 }
 
-/// Classes in the order of the labels that make them.
+/// Returns the classes, ordered by the labels of their roots.
 fn by_root(labels: usize, cost: &Cost) -> Vec<u32> {
     let mut start = vec![0u32; labels + 1];
     for &root in &cost.root {
@@ -127,10 +127,10 @@ fn by_root(labels: usize, cost: &Cost) -> Vec<u32> {
     sorted
 }
 
-/// Earliest and latest places of all labels.
+/// Earliest and latest values of all labels.
 type Windows<'a> = (&'a [u32], &'a [u32]);
 
-/// First and last stage in which the last of some readers, none of them [`PORT`], can be.
+/// Returns the first and the last possible stage of the last of some readers, ignoring [`PORT`].
 fn use_window(readers: &[u32], (early, late): Windows) -> (u32, u32) {
     readers.iter().fold((1, 1), |(first, last), &r| match r {
         PORT => (first, last),
@@ -138,8 +138,8 @@ fn use_window(readers: &[u32], (early, late): Windows) -> (u32, u32) {
     })
 }
 
-/// Returns the lower bound that multipliers prove: with the inequalities added to the cost, each label is left with
-/// some factor, and is at least its earliest or at most its latest stage.
+/// Returns the lower bound that multipliers prove: after adding the inequalities to the cost, each label has some
+/// remaining factor, and the window of the label bounds its contribution.
 fn lower_bound(cost: &Cost, stages: u32, windows: Windows, multipliers: &[(Reason, i64)]) -> u64 {
     let (early, late) = windows;
     let mut total = 0i64;
@@ -207,7 +207,7 @@ impl<'a> Problem<'a> {
                 node.push((label.len() as u32, 0));
                 label.push(first as i32);
             }
-            // In addition, the last uses of its bits, where there is a choice.
+            // In addition, labels for the last uses of the vertex's bits, unless the last use is fixed.
             while let Some(class) = classes.next_if(|&class| cost.root[class as usize] as usize == v) {
                 let readers = cost.readers(class as usize);
                 let (first, last) = use_window(readers, windows);
@@ -235,7 +235,7 @@ impl<'a> Problem<'a> {
         problem
     }
 
-    /// Every inequality that the windows do not already imply.
+    /// Adds every order inequality that the windows do not imply.
     fn add_order(&mut self, (early, late): Windows) {
         for v in 0..self.graph.len() as u32 {
             for &u in self.graph.preds(v) {
@@ -246,7 +246,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Adds the inequalities of the edges of DSPs, as far as the windows do not imply them.
+    /// Adds the inequalities of the edges of DSPs that the windows do not imply.
     fn add_edges(&mut self, cost: &Cost, (early, late): Windows) {
         let first = self.graph.len() as u32;
         for (edge, span) in (0..).zip(&cost.edges) {
@@ -273,7 +273,7 @@ impl<'a> Problem<'a> {
                 ([reader], _) => self.node[*reader as usize].0,
                 (_, GROUND) => GROUND,
                 (readers, last) => {
-                    // A reader that is never later than this is never the last one alone.
+                    // A reader whose latest stage is at most `first` never determines the last use alone.
                     let (first, _) = use_window(readers, windows);
                     self.network.add(GROUND, last, first as i32);
                     self.reasons.push(Reason::Window);
@@ -301,7 +301,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Adds `stage[v] - stage[u] >= gain`.
+    /// Adds the inequality `stage[v] - stage[u] >= gain`.
     fn add(&mut self, reason: Reason, u: u32, v: u32, gain: i32) {
         let ((from, before), (to, after)) = (self.node[u as usize], self.node[v as usize]);
         if from != to {
@@ -310,7 +310,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Moves to the best labels, or as far as the effort goes.
+    /// Moves to the optimal labels, or as far as the effort allows.
     fn solve(&mut self, cost: &Cost, stages: u32, effort: u64) {
         let mut pairs = Vec::new();
         while self.network.saturate(effort) == Saturated::Stuck {
@@ -321,7 +321,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Makes moves that need not be the best ones, as far as the effort goes.
+    /// Makes moves that may be suboptimal, as far as the effort allows.
     fn heuristic_phase(&mut self, cost: &Cost, stages: u32, effort: u64) {
         let mut pairs = Vec::new();
         loop {
@@ -329,7 +329,7 @@ impl<'a> Problem<'a> {
             match how {
                 Saturated::Served => return,
                 Saturated::Stuck => {}
-                // Not all that is left is stuck, but who knows.
+                // Some of the remaining excess may still be routable; that is not decided here.
                 Saturated::OutOfBudget => self.network.reach(),
             }
             let before = cost.bits(&self.stage, stages);
@@ -348,8 +348,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Moves what is reached, together with whatever has to move for no path to break. If that does not end, nothing
-    /// moves.
+    /// Moves the reached nodes, together with all nodes that must move so that no path is violated. Returns `false`,
+    /// without any move, if `DETOURS` attempts do not suffice.
     fn move_around(&mut self, pairs: &mut Vec<(u32, u32)>) -> bool {
         for _ in 0..DETOURS {
             let known = self.reasons.len();
@@ -362,7 +362,7 @@ impl<'a> Problem<'a> {
         false
     }
 
-    /// The node at the end of a path.
+    /// Returns the node at the end of a path, or `None` for other inequalities.
     fn end_of_path(&self, reason: Reason) -> Option<u32> {
         match reason {
             Reason::Path(_, v) => Some(self.node[v as usize].0),
@@ -370,7 +370,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The inequalities with their multipliers, and the lower bound that follows.
+    /// Returns the inequalities with their multipliers, and the lower bound that they prove.
     fn proof(&self, cost: &Cost, stages: u32, windows: Windows) -> (Vec<(Reason, i64)>, u64) {
         let multipliers: Vec<(Reason, i64)> = (0..self.network.arcs())
             .map(|arc| (self.reasons[arc], self.network.flow(arc)))
@@ -380,14 +380,15 @@ impl<'a> Problem<'a> {
         (multipliers, bound)
     }
 
-    /// Moves what is reached, and moves it back if that breaks a path, whose inequality is then added.
+    /// Moves the reached nodes. If that violates a path, moves them back, adds the path inequalities, and returns
+    /// `false`.
     fn is_move_legal(&mut self, pairs: &mut Vec<(u32, u32)>) -> bool {
         self.move_reached(1);
         self.find_broken_paths(pairs);
         if pairs.is_empty() {
             return true;
         }
-        // The labels before the move keep these tightly, so that flow has more ways to go.
+        // The labels before the move satisfy these inequalities tightly, so flow can use the new arcs.
         self.move_reached(-1);
         for (u, v) in pairs.drain(..) {
             self.add(Reason::Path(u, v), u, v, 1);
@@ -403,7 +404,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Moves all reached nodes by `by` stages, relative to the ground.
+    /// Moves all reached nodes by `by` stages relative to the ground node.
     fn move_reached(&mut self, by: i32) {
         let with_ground = self.network.is_reached(GROUND);
         for node in 0..self.network.label.len() as u32 {
@@ -418,7 +419,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The ends of paths that are too long for one stage, but lie in one.
+    /// Collects the ends of paths within one stage that are too long for a stage.
     fn find_broken_paths(&mut self, pairs: &mut Vec<(u32, u32)>) {
         let graph = self.graph;
         for v in 0..graph.len() as u32 {
@@ -433,9 +434,9 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Search backwards inside a stage.
+/// Backward search within a stage.
 struct Cone {
-    /// Longest path from each point to the vertex in question; negative where not reached.
+    /// Longest path from each point to the vertex of the search; negative if not reached.
     distance: Vec<i64>,
     open: std::collections::BinaryHeap<u32>,
     seen: Vec<u32>,
@@ -447,14 +448,14 @@ impl Cone {
         Cone { distance: vec![-1; points], open: std::collections::BinaryHeap::new(), seen: Vec::new(), work: 0 }
     }
 
-    /// The nearest vertices of the same stage from which the way to `v` is beyond the limit.
+    /// Collects the nearest vertices of the same stage from which the path to `v` exceeds the limit.
     fn too_far(&mut self, graph: &Graph, stage: &[u32], limit: i64, v: u32, pairs: &mut Vec<(u32, u32)>) {
         for point in graph.points_of(v) {
             self.distance[point as usize] = graph.behind(point);
             self.seen.push(point);
         }
         self.open.push(v);
-        // Vertices are numbered in topological order, so the highest one open is complete.
+        // Vertices are numbered in topological order, so the distance of the highest open vertex is final.
         while let Some(w) = self.open.pop() {
             while self.open.peek() == Some(&w) {
                 self.open.pop();

@@ -1,17 +1,17 @@
-//! A flow network whose arcs are inequalities between integer labels, and maximum flow on its tight arcs.
+//! Flow network whose arcs are inequalities between integer labels, with maximum flow on its tight arcs.
 //!
 //! Node `j` has a label `x[j]`; an arc `i -> j` with gain `g` is the inequality `x[j] - x[i] >= g`. Minimising `sum
-//! c[j] x[j]` under such inequalities is a linear program with a totally unimodular matrix. Its dual is a non-negative
+//! c[j] x[j]` under such inequalities is a linear program with a totally unimodular matrix. The dual is a non-negative
 //! flow of maximum total gain with the net inflow `c[j]` at each node. If a flow on tight arcs alone satisfies the
 //! demand of every node, the labels are optimal (complementary slackness). Arcs have no capacity, so the residual graph
 //! contains every tight arc forwards, and backwards up to its flow.
 //!
 //! The maximum flow is computed by push-relabel (A. V. Goldberg, R. E. Tarjan, *A new approach to the maximum flow
-//! problem*, 1988): the excess of a node, the most distant first, is pushed along a residual arc to a node that is
-//! nearer to a demand; without such an arc the node gets a new distance. All distances are recomputed from time to time
-//! (global relabelling). If no node has some distance, nodes beyond it are skipped until then (gap heuristic; B. V.
-//! Cherkassky, A. V. Goldberg, *On implementing the push-relabel method for the maximum flow problem*, 1997). Excess
-//! that cannot reach a demand remains at its node.
+//! problem*, 1988): the most distant node with excess pushes its excess along a residual arc to a node that is nearer
+//! to a demand; without such an arc, the node gets a new distance. All distances are recomputed periodically (global
+//! relabelling). If no node has some distance, nodes at larger distances are skipped until the next recomputation (gap
+//! heuristic; B. V. Cherkassky, A. V. Goldberg, *On implementing the push-relabel method for the maximum flow problem*,
+//! 1997). Excess that cannot reach a demand remains at its node.
 
 /// Marks a missing arc or distance.
 const NIL: u32 = u32::MAX;
@@ -21,7 +21,7 @@ const NIL: u32 = u32::MAX;
 pub struct FlowNetwork {
     /// Label of each node.
     pub label: Vec<i32>,
-    /// Demand of each node: inflow that is still required; negative for excess that is still to be sent.
+    /// Demand of each node: inflow that is still required; negative for excess that must still be sent.
     pub want: Vec<i64>,
     tail: Vec<u32>,
     head: Vec<u32>,
@@ -35,15 +35,15 @@ pub struct FlowNetwork {
     /// Tight arcs that were added since the last sort, as lists.
     later_out: Lists,
     later_into: Lists,
-    /// Distance of each node to the nearest demand, at least 1; [`NIL`] if none is reachable. After a search that got
-    /// stuck: not [`NIL`] for nodes that are reachable from excess.
+    /// Distance of each node to the nearest demand, at least 1; [`NIL`] if no demand is reachable. After a search that
+    /// got stuck, all nodes that are reachable from excess have another value than [`NIL`].
     distance: Vec<u32>,
     queue: Vec<u32>,
-    /// Position of the search for arcs at each node, valid if its stamp is that of the current distances.
+    /// Position of the arc search at each node, valid if the node's stamp equals `present`.
     current: Vec<Cursor>,
     stamp: Vec<u32>,
     present: u32,
-    /// Nodes with excess by distance, and the number of all nodes of each distance.
+    /// Nodes with excess by distance, and the number of all nodes at each distance.
     active: Vec<Vec<u32>>,
     count: Vec<u32>,
     /// Upper bound of the distances of active nodes.
@@ -54,7 +54,7 @@ pub struct FlowNetwork {
     pub(super) work: u64,
 }
 
-/// Arcs by node: the other end and the arc, in a contiguous range for each node.
+/// Arcs grouped by node: the other end and the arc index, in a contiguous range for each node.
 #[derive(Clone, Debug, Default)]
 struct Sorted {
     start: Vec<u32>,
@@ -62,7 +62,8 @@ struct Sorted {
 }
 
 impl Sorted {
-    /// Sorts the arcs that `is_wanted` by `key`; `other` is their other end. Counting sort, stable.
+    /// Sorts the arcs for which `is_wanted` is `true` by `key`, with a stable counting sort; `other` has their other
+    /// ends.
     fn sort(&mut self, nodes: usize, key: &[u32], other: &[u32], is_wanted: impl Fn(usize) -> bool) {
         self.start.clear();
         self.start.resize(nodes + 2, 0);
@@ -91,7 +92,7 @@ impl Sorted {
     }
 }
 
-/// Arcs by node as linked lists; `next` is indexed from the first arc added since the last sort.
+/// Arcs grouped by node as linked lists; `next` is indexed from the first arc added since the last sort.
 #[derive(Clone, Debug, Default)]
 struct Lists {
     first: Vec<u32>,
@@ -109,7 +110,7 @@ impl Lists {
     }
 }
 
-/// Position of the search for arcs at a node.
+/// Position of the arc search at a node.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     out: u32,
@@ -137,7 +138,7 @@ pub enum Saturated {
 }
 
 impl FlowNetwork {
-    /// Returns a network of nodes with these labels, without arcs and demands.
+    /// Returns a network of nodes with these labels, without arcs or demands.
     pub fn new(label: Vec<i32>) -> FlowNetwork {
         let n = label.len();
         let lists = || Lists { first: vec![NIL; n], next: Vec::new() };
@@ -196,9 +197,8 @@ impl FlowNetwork {
         self.label[self.head[a] as usize] - self.label[self.tail[a] as usize] == self.gain[a]
     }
 
-    /// Sends as much excess as possible along tight arcs, until `work` exceeds `limit`. If the result is
-    /// [`Saturated::Stuck`], [`FlowNetwork::is_reached`] returns the nodes that are reachable from the remaining
-    /// excess.
+    /// Sends as much excess as possible along tight arcs, until `work` exceeds `limit`. After [`Saturated::Stuck`],
+    /// [`FlowNetwork::is_reached`] returns `true` for the nodes that are reachable from the remaining excess.
     pub fn saturate(&mut self, limit: u64) -> Saturated {
         if self.work > limit {
             return Saturated::OutOfBudget;
@@ -231,8 +231,8 @@ impl FlowNetwork {
         }
     }
 
-    /// Sends the remaining excess along all arcs that `is_usable`, tight or not, until `work` exceeds `limit`. The
-    /// result is a flow, but not an optimal one. No search may follow.
+    /// Sends the remaining excess along all arcs for which `is_usable` is `true`, tight or not, until `work` exceeds
+    /// `limit`. The result is a flow, but not an optimal one. No search may follow.
     pub(super) fn push_within_slack(&mut self, is_usable: impl Fn(usize) -> bool, limit: u64) {
         self.sort();
         self.out.sort(self.label.len(), &self.tail, &self.head, &is_usable);
@@ -247,7 +247,8 @@ impl FlowNetwork {
         self.want.iter().all(|&want| want >= 0)
     }
 
-    /// Removes the flow between reached and other nodes, as these arcs are not tight after the reached nodes move.
+    /// Removes the flow of arcs between reached and unreached nodes, because these arcs are not tight after the reached
+    /// nodes move.
     pub(super) fn clear_inflow(&mut self) {
         self.work += self.tail.len() as u64;
         for arc in 0..self.tail.len() {
@@ -260,13 +261,13 @@ impl FlowNetwork {
         }
     }
 
-    /// Returns `true` if the last search, which got stuck, reached this node.
+    /// Returns `true` if the last search reached the node. The result is valid only after a search that got stuck.
     pub fn is_reached(&self, node: u32) -> bool {
         self.distance[node as usize] != NIL
     }
 
-    /// Computes the distance of each node, in residual arcs, to the nearest demand. Returns `true` if any excess can
-    /// reach one.
+    /// Computes the distance of each node, in residual arcs, to the nearest demand. Returns `true` if some excess can
+    /// reach a demand.
     fn find_distances(&mut self) -> bool {
         self.distance.fill(NIL);
         self.count.fill(0);
@@ -306,8 +307,8 @@ impl FlowNetwork {
         }
     }
 
-    /// Extends the reached nodes by the arcs from index `known` on. Returns `true` if the excess still reaches no
-    /// demand.
+    /// Extends the set of reached nodes by the arcs from index `known` on. Returns `true` if the excess still reaches
+    /// no demand.
     fn reach_more(&mut self, known: usize) -> bool {
         self.queue.clear();
         for arc in known..self.tail.len() {
@@ -328,7 +329,7 @@ impl FlowNetwork {
         true
     }
 
-    /// Marks these nodes as reached, and all nodes that tight arcs lead to from them.
+    /// Marks these nodes as reached, and all nodes that tight arcs connect to them.
     pub(super) fn reach_along(&mut self, nodes: impl IntoIterator<Item = u32>) {
         self.stuck = None;
         self.queue.clear();
@@ -351,11 +352,11 @@ impl FlowNetwork {
         self.queue.push(node);
     }
 
-    /// Visits the unvisited nodes at the other end of residual arcs out of the node, or into it.
+    /// Visits the unvisited nodes at the other ends of residual arcs out of a node, or into it.
     fn visit_all(&mut self, v: u32, distance: u32, out: bool) {
         self.visit_ends(v, distance, out);
         self.visit_later(v, distance, out);
-        // Arcs in the opposite direction are residual if they carry flow.
+        // An arc in the opposite direction is residual if it carries flow.
         let against = if out { &self.into } else { &self.out };
         let ends = against.arcs(v);
         self.work += ends.len() as u64;
@@ -419,10 +420,10 @@ impl FlowNetwork {
         }
     }
 
-    /// Pushes excess towards demands until no node is active, or the distances should be recomputed.
+    /// Pushes excess towards demands until no node is active or the distances should be recomputed.
     fn push_nearer(&mut self, limit: u64) {
         let enough = self.work + self.tail.len() as u64 + 6 * self.label.len() as u64;
-        // Nodes at this distance or beyond have no path to a sink any more.
+        // Nodes at distance `beyond` or more no longer have a path to a demand.
         let mut beyond = NIL;
         while self.farthest > 0 && self.work <= enough.min(limit) {
             match self.active[self.farthest as usize].pop() {
@@ -489,7 +490,8 @@ impl FlowNetwork {
         };
     }
 
-    /// Returns one more than the smallest distance of a node at the end of a residual arc; [`NIL`] if there is none.
+    /// Returns one more than the smallest distance among the ends of residual arcs of a node; [`NIL`] if there are
+    /// none.
     fn distance_by_arcs(&mut self, v: u32) -> u32 {
         let (out, into) = (self.out.arcs(v), self.into.arcs(v));
         self.work += (out.len() + into.len()) as u64;

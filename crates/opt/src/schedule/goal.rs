@@ -1,4 +1,4 @@
-//! Goals of the scheduler, their consequences, and why one may be impossible.
+//! Goals of the scheduler, the stage count and delay bound that follow, and reasons why a goal is infeasible.
 
 use super::bounds::{Labels, earliest, smallest_limit};
 use super::graph::Graph;
@@ -28,22 +28,22 @@ impl Objective {
     }
 }
 
-/// Effort of the search for fewer register bits. Effort is counted in steps, not in seconds.
+/// Effort of the search for fewer register bits, counted in steps, not in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
     /// A legal and balanced schedule in linear time.
     Fast,
-    /// The fewest register bits where that takes about a second, else the best found in about a second and five
-    /// microseconds an operation.
+    /// The fewest register bits if the search takes about a second, otherwise the best schedule found in about a second
+    /// plus five microseconds per operation.
     #[default]
     Normal,
-    /// The fewest register bits, or the best found within about a minute.
+    /// The fewest register bits, or the best schedule found within about a minute.
     Max,
 }
 
 impl Effort {
-    /// Returns the budget of the search in steps, for a graph of `vertices` vertices; `None` for no search at all. A
-    /// step visits an arc and takes ten to twenty nanoseconds.
+    /// Returns the budget of the search in steps, for a graph of `vertices` vertices; `None` for no search. A step
+    /// visits an arc and takes ten to twenty nanoseconds.
     pub(super) fn steps(self, vertices: usize) -> Option<u64> {
         match self {
             Effort::Fast => None,
@@ -53,23 +53,23 @@ impl Effort {
     }
 }
 
-/// Goal of scheduling. Without stages and without a bound the module is combinational.
+/// Goal of scheduling. Without a stage count and without a bound, the module is combinational.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Goal {
-    /// Number of stages. With a bound: exactly this number.
+    /// Number of stages; exact if a bound is given, too.
     pub stages: Option<u32>,
-    /// Bound on the delay of every path between registers, in the units of the delays. Without stages: the fewest
-    /// that keep it.
+    /// Bound on the delay of every path between registers, in the units of the delays. Without a stage count, the
+    /// schedule has the fewest stages that meet the bound.
     pub max_stage_delay: Option<f64>,
     /// `true` if inputs are registered.
     pub register_inputs: bool,
-    /// `true` if outputs are registered once more after the last stage, which ends in registers anyway.
+    /// `true` if one more layer of registers follows the last stage, which always ends in registers.
     pub register_outputs: bool,
-    /// Time at which inputs arrive after the clock edge: belongs to the first stage, or to the world outside if inputs
-    /// are registered, where it still has to keep the bound.
+    /// Time after the clock edge at which inputs arrive. The time is part of the first stage; with registered inputs
+    /// the time is outside of the pipeline, but must meet the bound, too.
     pub input_delay: f64,
-    /// Time that is needed after the last stage's logic: belongs to the last stage, or to the world outside if outputs
-    /// are registered once more, where it still has to keep the bound.
+    /// Time that is required after the last stage's logic. The time is part of the last stage; with the extra layer of
+    /// output registers the time is outside of the pipeline, but must meet the bound, too.
     pub output_delay: f64,
     /// Objective for a given number of stages.
     pub objective: Objective,
@@ -78,17 +78,17 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Returns a goal with this number of stages, everything else as by default.
+    /// Returns a goal with this number of stages and default values otherwise.
     pub fn stages(stages: u32) -> Goal {
         Goal { stages: Some(stages), ..Goal::default() }
     }
 
-    /// The fewest stages that keep this bound, everything else as by default.
+    /// Returns a goal with the fewest stages that meet this bound, and default values otherwise.
     pub fn max_stage_delay(bound: f64) -> Goal {
         Goal { max_stage_delay: Some(bound), ..Goal::default() }
     }
 
-    /// Returns `true` if no registers after the inputs are requested.
+    /// Returns `true` if the goal requires no registers after the inputs.
     pub fn is_combinational(&self) -> bool {
         match self.stages {
             Some(n) => n == 0,
@@ -96,12 +96,12 @@ impl Goal {
         }
     }
 
-    /// Time of the world outside in the first stage.
+    /// Returns the external delay that is part of the first stage.
     pub(super) fn delay_before(&self) -> f64 {
         if self.register_inputs { 0.0 } else { self.input_delay }
     }
 
-    /// Time of the world outside in the last stage.
+    /// Returns the external delay that is part of the last stage.
     pub(super) fn delay_after(&self) -> f64 {
         if self.register_outputs { 0.0 } else { self.output_delay }
     }
@@ -125,44 +125,44 @@ impl Goal {
     }
 }
 
-/// More stages than this are taken for a mistake.
+/// Largest number of stages; a larger number is considered a user error.
 const MAX_STAGES: u32 = 10_000;
 
-/// Why a goal cannot be reached.
+/// Reason why a goal is infeasible.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Infeasible {
-    /// A delay that is negative, infinite or no number.
+    /// A delay that is negative, infinite or not a number.
     NotADelay {
         /// The option.
         flag: &'static str,
         /// The invalid value.
         value: f64,
     },
-    /// More stages than anybody wants.
+    /// More stages than the supported maximum.
     TooManyStages {
         /// Requested number of stages.
         asked: u32,
         /// Largest number of stages that can be requested.
         most: u32,
     },
-    /// One operation alone is slower than the bound.
+    /// One operation or external delay alone exceeds the bound.
     TooSlow {
-        /// The slowest operation; `None` if it is what lies outside (`--input-delay`, `--output-delay`).
+        /// The slowest operation; `None` for an external delay (`--input-delay`, `--output-delay`).
         operation: Option<ValueId>,
-        /// Its delay.
+        /// Delay of that operation, or the external delay.
         delay: f64,
         /// The bound.
         bound: f64,
     },
-    /// The bound needs more stages.
+    /// The bound requires more stages than the goal has.
     TooFewStages {
         /// Requested number of stages.
         asked: u32,
         /// The bound.
         bound: f64,
-        /// Stages that are needed for it.
+        /// Number of stages that the bound requires.
         needed: u32,
-        /// Smallest bound for the requested stages.
+        /// Smallest bound for the requested number of stages.
         least: f64,
     },
 }
@@ -176,7 +176,7 @@ pub struct BoundFlag<'a> {
     pub unit: f64,
     /// Name of the option's unit, such as `ns` or `latency units`.
     pub unit_name: &'a str,
-    /// Difference of the option's value and the bound, in the option's unit: the register's share of a clock period.
+    /// Option's value minus the bound, in the option's unit: the register's share of a clock period.
     pub overhead: f64,
 }
 
@@ -190,8 +190,8 @@ impl<'a> BoundFlag<'a> {
 impl Infeasible {
     /// Returns the message for the user.
     ///
-    /// `model` is the program that was to be scheduled; operations are named as in the RTL file.
-    /// `given` is the option that set the bound: the message suggests values in its unit.
+    /// `model` is the program to be scheduled; the message names operations as in the RTL file. `given` is the option
+    /// that set the bound: the message suggests values in the option's unit.
     pub fn diagnostic(&self, model: &Model, given: &BoundFlag) -> Diagnostic {
         let flag = |flag: &str| Place::Flag(flag.to_owned());
         let bound_flag = given.name;
@@ -209,7 +209,7 @@ impl Infeasible {
             }
             Infeasible::TooSlow { operation, delay, bound } => {
                 let enough = four_digits_up(to_ask(delay));
-                // The delay that is stated can be required.
+                // The delay in the message is valid as a bound.
                 let (delay, bound) = (shown(four_digits_up(in_unit(delay))), shown(four_digits(in_unit(bound))));
                 let who = match operation {
                     Some(id) => {
@@ -239,18 +239,18 @@ impl Infeasible {
 pub(super) struct Frame {
     /// Number of stages, at least 1.
     pub(super) stages: u32,
-    /// Bound on every path in the units of the delays, as requested or as the objective allows.
+    /// Bound on every path in the units of the delays, as requested or as allowed by the objective.
     pub(super) bound: f64,
     /// The bound in ticks, slack included.
     pub(super) limit: i64,
-    /// The smallest bound possible for these stages, in ticks.
+    /// The smallest possible bound for this number of stages, in ticks.
     pub(super) smallest: i64,
 }
 
-/// Rounds of bisection that leave the smallest stage delay exact within one part in a million or so.
+/// Rounds of bisection that determine the smallest stage delay to about one part in a million.
 const FAST_ROUNDS: u32 = 14;
 
-/// Finds the number of stages and the bound.
+/// Returns the number of stages and the bounds for a goal.
 pub(super) fn frame(graph: &Graph, goal: &Goal) -> Result<Frame, Infeasible> {
     let rounds = if goal.effort == Effort::Fast { FAST_ROUNDS } else { u32::MAX };
     let asked = goal.stages;

@@ -1,20 +1,20 @@
-//! Timing graph: operations with a stage, their order, and their delays.
+//! Timing graph of a program: operations with a stage, their order, and their delays.
 //!
-//! Vertices are the operations on which an output depends, without constants and wiring without a delay (which is in
-//! the stage of its operand). Vertex 0 is the environment before the inputs, in stage 1. After the operations come the
-//! pinned vertices of the last stage: output negations, and the environment after the outputs. Times belong to points
-//! ([`super::paths`]), each of which belongs to a vertex.
+//! Vertices are the operations on which an output depends, except constants and wiring without a delay (which is in the
+//! stage of its operand). Vertex 0 is the environment before the inputs, in stage 1. After the operations follow the
+//! vertices that are pinned to the last stage: output negations, and the environment after the outputs. Times belong to
+//! points ([`super::paths`]), each of which belongs to a vertex.
 //!
-//! Delays are integers here (*ticks*), so that sums do not depend on their order and every comparison is exact. A tick
-//! is so small (at most 2^-48 of the longest path) that the relative slack of 1e-9, which the specification grants to
-//! comparisons, covers the rounding.
+//! This module represents delays as integers (*ticks*), so that sums do not depend on their order and every comparison
+//! is exact. A tick is at most 2^-48 of the longest path, so that the relative slack of 1e-9, which the specification
+//! allows in comparisons, covers the rounding.
 
 use super::delay::Delay;
 use super::paths::{From, Paths};
 use super::uses::{Reader, Root, Uses, live};
 use alir_core::ir::{Model, Op, ValueId};
 
-/// No vertex, for constants and operations on which no output depends.
+/// Marks constants and operations on which no output depends, which have no vertex.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Part of the relative slack of 1e-9 that the scheduler uses; the rest covers the rounding of the checker.
@@ -24,20 +24,20 @@ const SLACK: f64 = 0.9e-9;
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     times: Times<i64>,
-    /// Arcs out of each point: where to, and how long.
+    /// Arcs out of each point: destination and length.
     out: Vec<(u32, i64)>,
     out_start: Vec<u32>,
     preds: Adjacency,
     succs: Adjacency,
-    /// Vertex of each operation, or of the operand that it is wiring of, or [`NONE`].
+    /// Vertex of each operation; for wiring, the vertex of its operand; or [`NONE`].
     pub(super) vertex: Vec<u32>,
-    /// First of the vertices that are pinned to the last stage.
+    /// First vertex that is pinned to the last stage.
     pub(super) first_pinned: u32,
     /// Vertex of each negated output, ascending by output.
     negations: Vec<(u32, u32)>,
-    /// Operation of each vertex between the world and the pinned ones.
+    /// Operation of each vertex between vertex 0 and the pinned vertices.
     op: Vec<ValueId>,
-    /// Delay units in a tick.
+    /// Value of a tick in delay units.
     tick: f64,
 }
 
@@ -79,20 +79,20 @@ impl Adjacency {
 pub(super) struct Outside {
     /// Time at which unregistered inputs arrive.
     pub(super) before: f64,
-    /// Time that is needed after the last operation.
+    /// Time that is required after the last operation.
     pub(super) after: f64,
 }
 
-/// Points of vertices, and arcs between them; in delays, and then in ticks.
+/// Points of vertices, and arcs between points; in delay units (`f64`) or in ticks (`i64`).
 #[derive(Clone, Debug)]
 struct Times<T> {
-    /// First point of each vertex, and the end.
+    /// Index of the first point of each vertex, and the total number of points.
     first: Vec<u32>,
     /// Vertex of each point.
     vertex: Vec<u32>,
     alone: Vec<T>,
     behind: Vec<T>,
-    /// First arc into each point, and the end.
+    /// Index of the first arc into each point, and the total number of arcs.
     start: Vec<u32>,
     arcs: Vec<(u32, T)>,
 }
@@ -127,11 +127,11 @@ impl<T> Times<T> {
     }
 }
 
-/// Builder of points of vertices from those of a program's elements.
+/// Builder of the points of vertices from the points of a program's elements.
 struct Points<'a> {
     paths: &'a Paths,
     times: Times<f64>,
-    /// The point that each of the program's points is, or [`NONE`].
+    /// Point of the graph for each point of the program, or [`NONE`].
     of: Vec<u32>,
     arcs: Vec<(u32, f64)>,
 }
@@ -151,7 +151,7 @@ impl Points<'_> {
         }
     }
 
-    /// Returns `true` if an element has no delay, so that its points are those of others, to which they are mapped.
+    /// Returns `true` if an element has no delay, and maps its points to the points of its operands.
     fn are_others(&mut self, element: usize) -> bool {
         let points = self.paths.points_of(element);
         let mut others = Vec::with_capacity(points.len());
@@ -251,7 +251,7 @@ impl Graph {
                 negations.push((j as u32, first_pinned + negations.len() as u32));
                 preds.to.push(u);
                 preds.start.push(preds.to.len() as u32);
-                // Pinned to the same stage as the world after it, whose delay it includes.
+                // Pinned to the stage of the environment after the outputs, whose delay is included.
                 points.make(n + j, outside.after);
                 points.times.end_vertex();
             } else {
@@ -284,7 +284,7 @@ impl Graph {
         self.times.vertex.len()
     }
 
-    /// Returns the cost of visiting the time of every point, in steps.
+    /// Returns the cost in steps of visiting all points.
     pub(super) fn work(&self) -> u64 {
         match self.points() == self.len() {
             true => self.len() as u64,
@@ -302,23 +302,23 @@ impl Graph {
         self.times.vertex[point as usize]
     }
 
-    /// Returns the arcs into a point: origin and length.
+    /// Returns the arcs into a point: origin and length of each arc.
     pub(super) fn arcs(&self, point: u32) -> &[(u32, i64)] {
         self.times.arcs(point)
     }
 
-    /// Returns the arrival time of a point if no element of its stage precedes its vertex.
+    /// Returns the arrival time of a point if all operands of its vertex are available at the start of the stage.
     pub(super) fn alone(&self, point: u32) -> i64 {
         self.times.alone[point as usize]
     }
 
-    /// Returns the time that is needed after a point before its stage ends, in ticks.
+    /// Returns the time required between a point and the end of its stage, in ticks.
     pub(super) fn behind(&self, point: u32) -> i64 {
         self.times.behind[point as usize]
     }
 
-    /// Computes the arrival times at the points of a vertex in this stage from those of its predecessors; returns the
-    /// longest path that ends with it.
+    /// Computes the arrival times at the points of a vertex in this stage from the arrival times of its predecessors.
+    /// Returns the longest path that ends with the vertex.
     pub(super) fn arrive(&self, v: u32, in_stage: u32, stage: &[u32], arrivals: &mut [i64]) -> i64 {
         let mut longest = 0;
         for point in self.points_of(v) {
@@ -334,7 +334,7 @@ impl Graph {
         longest
     }
 
-    /// [`Graph::arrive`] for a vertex without predecessors in its stage.
+    /// Like [`Graph::arrive`], for a vertex without predecessors in its stage.
     pub(super) fn sole_predecessor(&self, v: u32, arrivals: &mut [i64]) -> i64 {
         let mut longest = 0;
         for point in self.points_of(v) {
@@ -344,8 +344,8 @@ impl Graph {
         longest
     }
 
-    /// Computes the longest paths from the points of a vertex to the end of this stage from those of its successors;
-    /// returns the longest path that begins with it.
+    /// Computes the longest paths from the points of a vertex to the end of this stage from the paths of its
+    /// successors. Returns the longest path that begins with the vertex.
     pub(super) fn leave(&self, v: u32, in_stage: u32, stage: &[u32], ways: &mut [i64]) -> i64 {
         let mut longest = 0;
         for point in self.points_of(v) {
@@ -362,7 +362,7 @@ impl Graph {
         longest
     }
 
-    /// [`Graph::leave`] for a vertex without successors in its stage.
+    /// Like [`Graph::leave`], for a vertex without successors in its stage.
     pub(super) fn sole_successor(&self, v: u32, ways: &mut [i64]) {
         for point in self.points_of(v) {
             ways[point as usize] = self.behind(point);
@@ -385,12 +385,12 @@ impl Graph {
         v >= self.first_pinned
     }
 
-    /// Returns the operation of a vertex, if it has one.
+    /// Returns the operation of a vertex, or `None` if the vertex has no operation.
     pub(super) fn op(&self, v: u32) -> Option<ValueId> {
         (v > 0 && v < self.first_pinned).then(|| self.op[v as usize - 1])
     }
 
-    /// Returns the operations of two vertices, if both have one.
+    /// Returns the operations of two vertices, or `None` if one of the vertices has no operation.
     pub(super) fn ops(&self, u: u32, v: u32) -> Option<(ValueId, ValueId)> {
         Some((self.op(u)?, self.op(v)?))
     }
@@ -433,18 +433,18 @@ impl Graph {
         at.map_or(NONE, |i| self.negations[i].1)
     }
 
-    /// Returns the largest sum of ticks within a bound on delays, including the slack of the specification.
+    /// Returns the largest number of ticks within a bound on delays, including the slack of the specification.
     pub(super) fn limit(&self, delay: f64) -> i64 {
-        // `as` saturates, and takes NaN to 0.
+        // `as` saturates, and converts NaN to 0.
         (delay * (1.0 + SLACK) / self.tick).floor() as i64
     }
 
-    /// Ticks in the model's units.
+    /// Converts ticks to the model's units.
     pub(super) fn units(&self, ticks: i64) -> f64 {
         ticks as f64 * self.tick
     }
 
-    /// Returns the largest own delay and its vertex.
+    /// Returns the vertex with the largest own delay, and this delay.
     pub(super) fn slowest(&self) -> (u32, i64) {
         let mut slowest = (0, 0);
         for point in 0..self.points() as u32 {
@@ -478,7 +478,8 @@ fn out_of(times: &Times<i64>) -> (Vec<u32>, Vec<(u32, i64)>) {
     (start, out)
 }
 
-/// Returns delays as integers, and the value of a tick: a power of two, so that the usual dyadic latencies are exact.
+/// Converts delays to ticks; returns also the value of a tick, a power of two, so that the usual dyadic latencies are
+/// exact.
 fn ticks(times: Times<f64>) -> (Times<i64>, f64) {
     let own = times.alone.iter().zip(&times.behind).map(|(alone, behind)| alone + behind);
     let largest = own.chain(times.arcs.iter().map(|arc| arc.1)).fold(0.0, f64::max);
@@ -499,7 +500,7 @@ fn ticks(times: Times<f64>) -> (Times<i64>, f64) {
     };
     let to_ticks = |delay: f64| (delay / scale * per_scale).round() as i64;
     let Times { first, vertex, alone, behind, start, arcs } = times;
-    // `into_iter` lets each new vector reuse the memory of the old one; arcs are most of a graph's memory.
+    // `into_iter` lets each new vector reuse the memory of the old vector; most memory of a graph is for arcs.
     let ticks = Times {
         first,
         vertex,
@@ -511,7 +512,7 @@ fn ticks(times: Times<f64>) -> (Times<i64>, f64) {
     (ticks, scale / per_scale)
 }
 
-/// Returns the smallest power of two above a positive finite number, at most the largest one.
+/// Returns the smallest power of two above a positive finite number, limited to the largest representable power.
 fn power_of_two_above(x: f64) -> f64 {
     let mut p = 1.0f64;
     while p <= x && p < f64::MAX / 4.0 {

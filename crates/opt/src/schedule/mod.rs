@@ -1,9 +1,9 @@
 //! Assignment of operations to pipeline stages.
 //!
-//! With `N` stages, operations of stage `s` (from 1) use values that were kept in the registers of boundary `s - 1` or
-//! computed in the same stage; boundary `s` is the register layer that ends stage `s`. Every output is kept in boundary
-//! `N`. A value computed in stage `s` and last used in stage `t` is kept in boundaries `s .. t` (`t` not included); a
-//! value of an output is kept up to boundary `N`.
+//! With `N` stages, operations of stage `s` (from 1) use values that are stored in the registers of boundary `s - 1` or
+//! computed in the same stage; boundary `s` is the register layer that ends stage `s`. Boundary `N` stores every
+//! output. A value that is computed in stage `s` and last used in stage `t` is stored in boundaries `s .. t` (`t` not
+//! included); a value of an output is stored up to boundary `N`.
 //!
 //! [`schedule`] finds the smallest stage delay or the fewest stages that a [`Goal`] allows, and then the fewest
 //! register bits, with a proved lower bound ([`Certificate`]). [`check`] and [`check_certificate`] are implemented
@@ -24,8 +24,8 @@
 //! | `show` | a schedule by stages, for reports |
 //! | `check` | the independent checker |
 //!
-//! Nothing here depends on time: budgets are counted in steps, so the same request gives the same schedule on every
-//! computer.
+//! Results do not depend on time: budgets are counted in steps, so equal requests give equal schedules on all
+//! computers.
 
 mod bounds;
 mod certificate;
@@ -82,18 +82,19 @@ impl Schedule {
         Schedule { stages: 0, register_inputs: false, register_outputs: false, stage: vec![1; operations] }
     }
 
-    /// Returns the number of the last boundary, after which output ports read; 0 if at most the inputs have registers.
+    /// Returns the number of the last boundary, whose registers drive the output ports; 0 without stages and output
+    /// registers.
     pub fn boundaries(&self) -> u32 {
         self.stages + u32::from(self.register_outputs)
     }
 
-    /// Returns the latency in clock cycles: rising edges from input to result.
+    /// Returns the latency in clock cycles: the number of rising edges from input to result.
     pub fn latency(&self) -> u32 {
         self.boundaries() + u32::from(self.register_inputs)
     }
 }
 
-/// A schedule with its delays, its register bits, and a lower bound of these.
+/// A schedule with its delays, its register bits, and a lower bound of the register bits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The schedule.
@@ -104,17 +105,18 @@ pub struct Outcome {
     pub max_stage_delay: f64,
     /// Smallest bound for which a schedule with this number of stages exists.
     pub smallest_stage_delay: f64,
-    /// Number of register bits, including input registers and the layer after the outputs.
+    /// Number of register bits, including input registers and the extra layer of output registers.
     pub register_bits: u64,
-    /// Number of these bits that are stored in registers inside DSPs, according to [`Uses::edges`]; input registers and
-    /// the layer after the outputs are never counted here.
+    /// Number of the register bits that are inside DSPs, according to [`Uses::edges`]; input registers and the extra
+    /// layer of output registers are never inside.
     pub bits_in_blocks: u64,
     /// Weight of a register bit outside of DSPs; a bit inside counts 1 ([`Uses::weight`]).
     pub weight: u64,
-    /// Lower bound of the [weighted register bits](Outcome::counted) of all schedules with these stages and this bound.
+    /// Lower bound of the [weighted register bits](Outcome::counted) of all schedules with this stage count and delay
+    /// bound.
     pub lower_bound: u64,
-    /// Proof of the lower bound; `None` for a combinational module, and with [`Effort::Fast`], where the bound only
-    /// counts the registers of outputs.
+    /// Proof of the lower bound; `None` for a combinational module, and with [`Effort::Fast`], whose bound only counts
+    /// the registers of outputs.
     pub certificate: Option<Certificate>,
 }
 
@@ -124,8 +126,8 @@ impl Outcome {
         self.weight * (self.register_bits - self.bits_in_blocks) + self.bits_in_blocks
     }
 
-    /// Returns the optimality gap: the excess of the weighted register bits over the lower bound, relative to that
-    /// bound; 0 if they are proved to be minimal.
+    /// Returns the optimality gap: the relative excess of the weighted register bits over the lower bound; 0 if the
+    /// register bits are proved to be minimal.
     pub fn gap(&self) -> f64 {
         match (self.counted(), self.lower_bound) {
             (bits, bound) if bits <= bound => 0.0,
@@ -134,7 +136,7 @@ impl Outcome {
         }
     }
 
-    /// Checks the schedule against the goal and its own bound with [`check`], and the proof, if there is one, with
+    /// Checks the schedule against the goal and its own bound with [`check`], and the proof, if it exists, with
     /// [`check_certificate`]. Returns the delay of each stage.
     ///
     /// # Errors
@@ -149,7 +151,7 @@ impl Outcome {
     }
 }
 
-/// Computes a schedule for a goal. `uses` describes the bits that registers store: those of the hardware
+/// Computes a schedule for a goal. `uses` describes the bits that registers store: the bits of the hardware
 /// (`netlist::uses`), or a simpler model.
 ///
 /// # Errors
@@ -191,14 +193,15 @@ pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> R
     })
 }
 
-/// A schedule of the vertices. The bound excludes input registers and the layer after the outputs.
+/// A schedule of the vertices. The bound excludes input registers and the extra layer of output registers.
 struct VertexSchedule {
     stage: Vec<u32>,
     lower_bound: u64,
     certificate: Option<Certificate>,
 }
 
-/// Returns the schedule with the fewest register bits, between the earliest and the latest one, within the effort.
+/// Searches for the schedule with the fewest register bits, within the effort of the goal. The result is at least as
+/// good as the earliest and the latest schedule.
 fn minimise_registers(
     graph: &Graph,
     cost: &Cost,
@@ -223,7 +226,8 @@ fn minimise_registers(
     VertexSchedule { stage, lower_bound: solution.lower_bound, certificate: Some(certificate) }
 }
 
-/// Converts the proof to terms of operations. Vertices fixed to a stage only occur as readers in its inequalities.
+/// Converts the multipliers of the search to a certificate over operations. Vertices that are fixed to a stage occur in
+/// the inequalities only as readers.
 fn certificate(graph: &Graph, multipliers: &[(Reason, i64)], lower_bound: u64) -> Certificate {
     let mut certificate = Certificate { lower_bound, ..Certificate::default() };
     for &(reason, m) in multipliers {
@@ -257,8 +261,8 @@ fn stage_delays(graph: &Graph, stage: &[u32], stages: u32) -> Vec<f64> {
     longest.into_iter().map(|t| graph.units(t)).collect()
 }
 
-/// Returns the stage of each operation: that of its vertex, or, for an operation without one, that of its latest
-/// operand; constants are in the first stage.
+/// Returns the stage of each operation: the stage of its vertex, or, for an operation without a vertex, the stage of
+/// its latest operand; constants are in the first stage.
 fn operation_stages(model: &Model, graph: &Graph, stage: &[u32]) -> Vec<u32> {
     let mut all: Vec<u32> = Vec::with_capacity(model.nodes().len());
     for id in model.ids() {
@@ -289,7 +293,7 @@ mod tests {
         let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
         let stages = |bound| plain(&model, &Goal::max_stage_delay(bound)).map(|o| o.schedule.stages);
         assert_eq!([9.0, 8.0, 5.0, 4.0, 3.0].map(|d| stages(d).unwrap()), [1, 2, 2, 3, 3]);
-        // A printed delay can be typed back.
+        // A printed delay is valid as a bound.
         assert_eq!(stages(5.0 - 4e-9), Ok(2));
         let slow = stages(2.5).unwrap_err();
         assert_eq!(slow, Infeasible::TooSlow { operation: Some(ValueId(1)), delay: 3.0, bound: 2.5 });
@@ -315,7 +319,7 @@ mod tests {
         let outer = Goal { input_delay: 2.0, output_delay: 1.5, ..Goal::stages(2) };
         let outcome = plain(&model, &outer).unwrap();
         assert_eq!(outcome.stage_delays, [6.0, 6.5]);
-        // With registered inputs the external delay is not part of the first stage.
+        // With registered inputs, the first stage does not include the external delay.
         let inner = Goal { register_inputs: true, ..outer };
         let outcome = plain(&model, &inner).unwrap();
         assert_eq!(outcome.stage_delays, [6.0, 4.5]);
@@ -330,7 +334,7 @@ mod tests {
         assert_eq!((without.stage_delays, with.stage_delays), (vec![6.0, 4.5], vec![4.0, 5.0]));
         assert_eq!((without.schedule.latency(), with.schedule.latency()), (2, 3));
         assert_eq!(with.register_bits, without.register_bits + 4);
-        // The external delay after the outputs must meet the bound, too.
+        // The external delay after the outputs must also meet the bound.
         let slow = Goal { register_outputs: true, output_delay: 5.5, ..Goal::max_stage_delay(5.0) };
         assert_eq!(plain(&model, &slow), Err(Infeasible::TooSlow { operation: None, delay: 5.5, bound: 5.0 }));
     }
@@ -359,8 +363,8 @@ mod tests {
         }
     }
 
-    /// Enumerates all legal schedules. Returns the smallest stage delay, and the fewest register bits of schedules that
-    /// meet the bound.
+    /// Enumerates all legal schedules. Returns the smallest stage delay, and the fewest register bits of all schedules
+    /// that meet the bound.
     fn exhaustive_optimum(model: &Model, delay: &dyn Delay, goal: &Goal, bound: Option<f64>) -> (f64, u64) {
         let (stages, uses) = (goal.stages.unwrap(), Uses::whole_values(model));
         let n = model.nodes().len();
@@ -405,7 +409,7 @@ mod tests {
         assert!(overlaps > 40, "only {overlaps} programs have paths that overlap");
     }
 
-    /// Returns the longest path if the own delays of operations are added up.
+    /// Returns the longest path as the sum of the own delays of its operations.
     fn sum_of_own_delays(model: &Model, delay: &dyn Delay) -> f64 {
         let mut at = vec![0.0f64; model.nodes().len()];
         for id in model.ids() {

@@ -1,64 +1,64 @@
-//! Delays of paths through consecutive operations: points in time, and arcs between them.
+//! Path delays through consecutive operations: points in time, and arcs between them.
 //!
-//! A sum that follows a sum begins with the low bits while the high ones are still on their way, so both together take
-//! less than the two alone; and an operation after a register begins with all its bits at once. So the time of a result
-//! is not one number but some: each operation has *points*, a few bits each, and each point is as late as the latest of
-//! its *arcs*, which come from points of earlier operations or from the input ports. A value from another stage is
-//! available when the stage begins; then the arc's own time is all there is ([`Point::alone`] is the longest of these).
-//! After a point a register needs [`Point::behind`].
+//! A sum that reads another sum can begin with the low bits before the high bits are available, so both sums together
+//! take less time than two separate sums. After a register, however, an operation begins with all its bits at once. So
+//! the time of a result is not one number: each operation has *points*, a few bits each, and the time of each point is
+//! the maximum over its *arcs*, which come from points of earlier operations or from the input ports. A value from
+//! another stage is available when the stage begins; then only the arc's own time counts ([`Point::alone`] is the
+//! longest of these times). [`Point::behind`] is the time from a point to the register after it.
 //!
-//! Arcs are fixed times, whatever else is in the stage. So a stage is too long just if, for some operation `u` of it
-//! and some `v` of it, the longest path is that begins with an operand of `u` at the stage's begin and ends in a
-//! register after `v`; and then every schedule has `v` after a boundary that follows `u`. That is what keeps the search
-//! exact and its proof a sum of inequalities.
+//! Arcs are fixed times, independent of the stage's other operations. So a stage is too long exactly if, for some
+//! operations `u` and `v` of it, the longest path is too long that begins with an operand of `u` at the start of the
+//! stage and ends in a register after `v`. Then every schedule has `v` at least one stage after `u`. Therefore the
+//! search is exact, and its proof is a sum of inequalities.
 
 use super::delay::Delay;
 use alir_core::ir::{Model, Op, ValueId};
 
-/// Where an arc comes from.
+/// Origin of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     /// The input ports.
     Inputs,
-    /// A point by its number.
+    /// The point with this index.
     Point(u32),
 }
 
 /// An arc into a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arc {
-    /// Where it comes from.
+    /// Origin of the arc.
     pub from: From,
     /// Delay of the arc.
     pub time: f64,
 }
 
-/// Some bits of a result that are timed as one.
+/// A group of bits of a result with a common arrival time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
-    /// When it is there if everything that its operation reads is there when the stage begins.
+    /// Arrival time if everything that the operation reads is available when the stage begins.
     pub alone: f64,
-    /// Time that a register still needs after it.
+    /// Time required from the point to a register.
     pub behind: f64,
 }
 
-/// Points and arcs of a program. Its elements are the operations and, numbered after them, the negations of outputs.
+/// Points and arcs of a program. Elements are the operations, followed by the negations of outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
-    /// First point of each element that was begun so far.
+    /// Index of the first point of each element added so far.
     first: Vec<u32>,
     points: Vec<Point>,
     /// Element of each point.
     element: Vec<u32>,
-    /// First arc of each point, and the end.
+    /// Index of the first arc of each point, and the total number of arcs.
     start: Vec<u32>,
     arcs: Vec<Arc>,
-    /// Points whose bits output ports show as they are.
+    /// Points whose bits are connected to output ports without a negation.
     shown: Vec<u32>,
 }
 
 impl Paths {
-    /// Creates one point for each operation, which takes its own delay after each operand.
+    /// Builds paths with one point per operation, which is the operation's own delay after each operand.
     pub fn by_operation(model: &Model, delay: &(impl Delay + ?Sized)) -> Paths {
         let mut paths = Paths::default();
         let mut arcs = Vec::new();
@@ -94,8 +94,7 @@ impl Paths {
         }
     }
 
-    /// Adds a point of the element that was begun last, and returns its number. Arcs come from points of earlier
-    /// elements.
+    /// Adds a point of the last element, and returns its index. Arcs must come from points of earlier elements.
     pub fn push(&mut self, point: Point, arcs: &[Arc]) -> u32 {
         self.points.push(point);
         self.element.push(self.first.len() as u32 - 1);
@@ -104,12 +103,12 @@ impl Paths {
         self.points.len() as u32 - 1
     }
 
-    /// Notes that an output port shows bits of a point as they are.
+    /// Records that bits of a point are connected to an output port without a negation.
     pub fn show(&mut self, point: u32) {
         self.shown.push(point);
     }
 
-    /// Number of points.
+    /// Returns the number of points.
     pub fn len(&self) -> usize {
         self.points.len()
     }
@@ -119,38 +118,39 @@ impl Paths {
         self.points.is_empty()
     }
 
-    /// The points of an element: operation `i`, or for a program of `n` operations the negation of output `i - n`.
+    /// Returns the points of an element: operation `i`, or, in a program of `n` operations, the negation of output `i -
+    /// n`.
     pub fn points_of(&self, element: usize) -> std::ops::Range<u32> {
         let end = self.first.get(element + 1).copied().unwrap_or(self.points.len() as u32);
         self.first.get(element).map_or(0..0, |&first| first..end)
     }
 
-    /// A point.
+    /// Returns a point.
     pub fn point(&self, point: u32) -> Point {
         self.points[point as usize]
     }
 
-    /// The element that a point is of.
+    /// Returns the element of a point.
     pub fn element(&self, point: u32) -> usize {
         self.element[point as usize] as usize
     }
 
-    /// The arcs into a point.
+    /// Returns the arcs into a point.
     pub fn arcs(&self, point: u32) -> &[Arc] {
         &self.arcs[self.start[point as usize] as usize..self.start[point as usize + 1] as usize]
     }
 
-    /// Number of arcs.
+    /// Returns the number of arcs.
     pub(super) fn arc_count(&self) -> usize {
         self.arcs.len()
     }
 
-    /// Points whose bits output ports show as they are.
+    /// Returns the points whose bits are connected to output ports without a negation.
     pub fn shown(&self) -> &[u32] {
         &self.shown
     }
 
-    /// When each point is there, without registers.
+    /// Returns the arrival time of each point in a design without registers.
     pub fn arrivals(&self) -> Vec<f64> {
         let mut arrival = vec![0.0f64; self.len()];
         for p in 0..self.len() as u32 {
@@ -163,7 +163,8 @@ impl Paths {
         arrival
     }
 
-    /// Returns the longest path from inputs to outputs, without registers, in a program of `operations` operations.
+    /// Returns the longest path from inputs to outputs in a design without registers; the program has `operations`
+    /// operations.
     pub fn longest(&self, operations: usize) -> f64 {
         let arrival = self.arrivals();
         let negated = (0..self.len() as u32).filter(|&p| self.element(p) >= operations);
@@ -171,13 +172,13 @@ impl Paths {
         ends.map(|p| arrival[p as usize] + self.point(p).behind).fold(0.0, f64::max)
     }
 
-    /// Returns the delay of an element between registers, with nothing else in its stage.
+    /// Returns the delay of an element between registers if it is alone in its stage.
     pub fn own(&self, element: usize) -> f64 {
         let times = self.points_of(element).map(|p| self.point(p).alone + self.point(p).behind);
         times.fold(0.0, f64::max)
     }
 
-    /// Returns the delay of an operation between registers.
+    /// Returns the delay of an operation between registers if it is alone in its stage.
     pub fn own_delay(&self, id: ValueId) -> f64 {
         self.own(id.index())
     }

@@ -1,12 +1,12 @@
-//! Legal schedules without any merit, to test everything that takes a schedule.
+//! Legal but arbitrary schedules, for tests of all users of schedules.
 
 use super::Schedule;
 use alir_core::ir::{Model, Op};
 use alir_core::num::SplitMix;
 
-/// A legal schedule of `stages` stages that keeps no bound on delays: every operation is in some stage between that
-/// of its latest operand and the last; for one seed in four the
-/// outputs of a pipeline are held once more. The same seed gives the same schedule.
+/// Returns a legal schedule of `stages` stages without a bound on delays: every operation is in a stage between that of
+/// its latest operand and the last stage. For one seed in four, a pipeline has the extra layer of output registers.
+/// Equal seeds give equal schedules.
 pub fn random(model: &Model, stages: u32, register_inputs: bool, seed: u64) -> Schedule {
     let mut rng = SplitMix::new(seed);
     let last = stages.max(1);

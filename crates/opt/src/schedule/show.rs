@@ -1,4 +1,4 @@
-//! A schedule by stages, for reports: operations, longest path, and origins of the register bits.
+//! View of a schedule by stages, for reports: operations, longest path, and origins of the register bits.
 
 use super::Schedule;
 use super::delay::Delay;
@@ -23,7 +23,7 @@ pub struct StageView {
 pub struct PathStep {
     /// The operation, or another element of the path.
     pub what: PathElement,
-    /// Its delay, in the units of the delays.
+    /// Delay of the element, in the units of the delays.
     pub delay: f64,
 }
 
@@ -49,7 +49,7 @@ pub struct HeldBits {
     pub inputs: u64,
     /// Bits generated in this stage.
     pub made: u64,
-    /// Bits generated in an earlier stage with a later reader: delays that balance the paths.
+    /// Bits generated in an earlier stage and read in a later stage: pipeline registers that balance the paths.
     pub waiting: u64,
 }
 
@@ -132,7 +132,7 @@ fn count(view: &mut ScheduleView, uses: &Uses, class: &Class, schedule: &Schedul
 
 /// Longest paths, arrival times and slacks within stages.
 struct StagePaths {
-    /// Longest path of each stage; among equal ones the one whose end is first in the program.
+    /// Longest path of each stage; among equal paths, the path whose end is first in the program.
     longest: Vec<Vec<PathStep>>,
     /// See [`ScheduleView::arrivals`].
     arrivals: Vec<f64>,

@@ -14,13 +14,13 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// Its timing graph by latency fields.
+    /// Returns the timing graph with delays from latency fields.
     pub(super) fn graph(&self) -> Graph {
         Graph::new(&self.model, &LatencyFields as &dyn Delay, &Uses::whole_values(&self.model), Outside::default())
     }
 }
 
-/// One operation after the other with these own delays.
+/// Returns a chain of operations with these own delays.
 pub(super) fn chain(delays: &[f64]) -> Case {
     let mut b = Builder::new(vec![0]);
     let interval = || Interval::new(-8, 7, 0);
@@ -87,7 +87,7 @@ pub(super) fn random_model(seed: u64, operations: usize) -> Case {
     Case { model: b.finish().unwrap() }
 }
 
-/// Delays of which those of consecutive operations overlap, at random: some points for each operation, with arcs from
+/// Random delays in which those of consecutive operations overlap: some points for each operation, with arcs from
 /// points of operands and of operands' operands.
 pub(super) struct Overlapping(Paths);
 

@@ -1,4 +1,4 @@
-//! Gates of forms: what forms leave open is decided on them.
+//! Gates of forms, for equalities that forms leave undecided.
 
 use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Shape, add, mul, power};
 use crate::aig::Lit;
@@ -9,23 +9,24 @@ use rustc_hash::FxHashMap;
 /// Gates of atoms, shared by all forms.
 #[derive(Default)]
 pub struct Bits {
-    /// Two's complement, as wide as the atom's range needs.
+    /// Bits in two's complement, as wide as the atom's range needs.
     words: FxHashMap<AtomId, Vec<Lit>>,
     /// Gates of forms that have a known shape in addition to their terms.
     shaped: FxHashMap<FormId, Vec<Lit>>,
     /// `true` if cones are cut at wide sums too.
     cuts_sums: bool,
-    /// Gates of wide sums that atoms read, by their terms without the common factor.
+    /// Gates of wide sums that are operands of atoms, by their terms without the common factor.
     sums: FxHashMap<Addends, Vec<Lit>>,
 }
 
-/// The terms of a sum: atoms and factors.
+/// Terms of a sum: atoms and factors.
 type Addends = Vec<(AtomId, i128)>;
 
-/// Terms from which on a sum is wide.
+/// Number of terms from which on a sum is wide.
 const WIDE: usize = 4;
 
-/// The terms of a wide sum divided by what all factors have in common, the first one positive, and that.
+/// Returns the terms of a wide sum divided by the content of all factors, with a positive first factor, and this
+/// divisor. Returns `None` for other forms.
 fn bare(terms: &LinearForms, f: FormId) -> Option<(Addends, i128)> {
     if terms.len(f) < WIDE {
         return None;
@@ -42,7 +43,7 @@ enum Part {
     Atom(AtomId),
 }
 
-/// Bits of two's complement that hold a range.
+/// Returns the number of bits in two's complement that represent a range.
 fn width(range: super::Range) -> u32 {
     let magnitude = (!range.0.min(-1)).max(range.1.max(0)) as u128;
     129 - magnitude.leading_zeros()
@@ -52,11 +53,11 @@ fn constant(value: i128, width: usize) -> Vec<Lit> {
     (0..width).map(|i| Lit::constant(value >> i.min(127) & 1 == 1)).collect()
 }
 
-/// `total + factor * word`, as wide as `total`.
+/// Returns `total + factor * word`, as wide as `total`.
 fn plus_multiple(w: &mut Words, mut total: Vec<Lit>, word: &[Lit], factor: i128) -> Vec<Lit> {
     let width = total.len();
     let word = resize(word, true, width);
-    // Signed digits: few ones.
+    // Signed digits have few nonzero digits.
     let mut rest = factor;
     let mut at = 0usize;
     while rest != 0 && at < width {
@@ -75,23 +76,23 @@ fn plus_multiple(w: &mut Words, mut total: Vec<Lit>, word: &[Lit], factor: i128)
 }
 
 impl Bits {
-    /// No gates yet. `cuts_sums`: a wide sum that atoms look at is a value at which cones are cut. Where both sides
-    /// have it, that decides much; where only some of its bits are, it hides them.
+    /// Returns a map without gates. With `cuts_sums`, cones are also cut at wide sums that are operands of atoms. This
+    /// helps if both sides have the sum, and hides bits if only some bits of the sum are equal.
     pub fn new(cuts_sums: bool) -> Bits {
         Bits { cuts_sums, ..Bits::default() }
     }
 
-    /// Gates that some atoms have already.
+    /// Returns the gates of an atom; `None` if they were not built.
     pub fn atom(&self, a: AtomId) -> Option<&[Lit]> {
         self.words.get(&a).map(Vec::as_slice)
     }
 
-    /// The low `width` bits of a form.
+    /// Returns the low `width` bits of a form.
     ///
     /// # Errors
-    /// [`Overflow`] where a number does not fit.
+    /// [`Overflow`] if a number does not fit.
     pub fn word(&mut self, terms: &LinearForms, e: &mut Engine, f: FormId, width: usize) -> OrOverflow<Vec<Lit>> {
-        // Each part after those that it is made of.
+        // Parts in topological order.
         let mut stack = vec![Part::Form(f)];
         while let Some(&part) = stack.last() {
             let before = stack.len();
@@ -138,8 +139,8 @@ impl Bits {
         self.sum(terms, &mut e.words, f, width)
     }
 
-    /// Makes a wide sum that an atom looks at a value at which cones are cut, without its constant: what several atoms
-    /// make of it, on both sides, are functions of one number.
+    /// Cuts cones at a wide sum that is an operand of an atom, without its constant, so that several atoms on both
+    /// sides are functions of one number.
     fn cut_at_sum(&mut self, terms: &LinearForms, e: &mut Engine, f: FormId) -> OrOverflow<()> {
         if !self.cuts_sums {
             return Ok(());
@@ -172,7 +173,7 @@ impl Bits {
         }
     }
 
-    /// All bits of a form that its range needs, by how it came about.
+    /// Returns all bits that a form's range needs, built from its bitwise structure.
     fn shape(&self, terms: &LinearForms, w: &mut Words, f: FormId, shape: &Shape) -> OrOverflow<Vec<Lit>> {
         let width = width(terms.range(f)) as usize;
         let pair = |w: &mut Words, x, y| Ok((self.sum(terms, w, x, width)?, self.sum(terms, w, y, width)?));
@@ -225,7 +226,7 @@ impl Bits {
         self.added(w, &all, start, width)
     }
 
-    /// The low `width` bits of a sum of multiples of atoms that have gates, and a constant.
+    /// Returns the low `width` bits of a sum of multiples of atoms, whose gates exist, and a constant.
     fn added(&self, w: &mut Words, sum: &[(AtomId, i128)], start: i128, width: usize) -> OrOverflow<Vec<Lit>> {
         let mut total = constant(start, width);
         for (a, c) in sum {
@@ -234,7 +235,7 @@ impl Bits {
         Ok(total)
     }
 
-    /// All bits of a form that its range needs.
+    /// Returns all bits that a form's range needs.
     fn whole(&self, terms: &LinearForms, w: &mut Words, f: FormId) -> OrOverflow<Vec<Lit>> {
         self.sum(terms, w, f, width(terms.range(f)) as usize)
     }
@@ -245,7 +246,7 @@ impl Bits {
         let w = &mut e.words;
         Ok(match terms.atom(a) {
             Atom::Free(_) => {
-                // Exactly the values of a port: its width is a power of two of them.
+                // The range contains exactly the values of a port, so their number is a power of two.
                 let bits = (range.1 - range.0 + 1).trailing_zeros() as usize;
                 if range.1 - range.0 + 1 != power(bits as u32)? {
                     return Err(Overflow);
@@ -311,7 +312,7 @@ impl Bits {
                 if size > 18 {
                     return Err(Overflow);
                 }
-                // The address counts from the smallest argument.
+                // The address is the distance to the smallest argument.
                 let word = self.whole(terms, w, *x)?;
                 let wide = resize(&word, true, word.len() + 1);
                 let start = constant(-lo, wide.len());

@@ -1,10 +1,10 @@
-//! A form that is zero for all values of a few others, shown box by box.
+//! Proof that a form is zero for all values of a few other values, by splitting their ranges into boxes.
 //!
-//! A box gives each of these values an interval. On it every atom is a linear form of the values plus something between
-//! two bounds: exact where a condition has one outcome, a choice takes one side, a floor does not step. A box on which
-//! the form is not seen to be zero is halved; one value each is the smallest box, on which everything is known. So a
-//! piecewise linear function of many bits, such as a rounding with its ends or a search among thresholds, takes as many
-//! boxes as it has pieces.
+//! A box gives each of these values an interval. On a box every atom is a linear form of the values plus a number
+//! between two bounds. The bounds are equal if a condition has one outcome, a choice takes one side, and a floor is
+//! constant. A box on which the form is not proved zero is halved; on the smallest box, with a single number for each
+//! value, all atoms are exact. So a piecewise linear function of many bits, such as a rounding with saturation or a
+//! search among thresholds, takes as many boxes as it has pieces.
 
 use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, Table, add, mul};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,20 +12,20 @@ use std::ops::Range as Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Most values that a box has.
+/// Largest number of values of a box.
 const VALUES: usize = 4;
-/// Number of random points that are tried before any box. A value that depends on others takes impossible numbers
-/// there, so that the form is mostly not zero at some point.
+/// Number of random points that are tried before any box. Values that depend on other values get impossible numbers
+/// there, so that a form that is not zero for free values is usually nonzero at some point.
 const POINTS: u64 = 24;
 /// Largest number of names that are replaced by their definitions to find the values; largest number of values at a
-/// time, and of those that are no bits.
+/// time, and of those that are wider than one bit.
 const STEPS: usize = 4_000;
 const MAX_SPOKEN: usize = 1_000;
 const MAX_WIDE: usize = 20;
 /// Largest number of table entries examined for one argument.
 const ENTRIES: i128 = 256;
 
-/// `sum of slopes * values + something from low to high`.
+/// Linear function on a box: `sum of slopes * values + d`, with `d` from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Part {
     slopes: [i128; VALUES],
@@ -46,7 +46,7 @@ impl Part {
         (self.low == self.high && self.slopes == [0; VALUES]).then_some(self.low)
     }
 
-    /// Returns `true` if the value is known on the whole box.
+    /// Returns `true` if the function is exact on the whole box.
     fn is_exact(&self) -> bool {
         self.low == self.high
     }
@@ -64,7 +64,7 @@ impl Part {
         Ok(out)
     }
 
-    /// Bounds on a box.
+    /// Returns the bounds of the function on a box.
     fn range(&self, on: &Bounds) -> OrOverflow<Range> {
         let mut out = (self.low, self.high);
         for (&slope, &(lo, hi)) in self.slopes.iter().zip(on) {
@@ -76,7 +76,7 @@ impl Part {
         Ok(out)
     }
 
-    /// Substitutes values that are fixed on a box.
+    /// Substitutes the values that are constant on a box.
     fn settled(mut self, on: &Bounds) -> OrOverflow<Part> {
         for (slope, &(lo, hi)) in self.slopes.iter_mut().zip(on) {
             if lo == hi && *slope != 0 {
@@ -89,7 +89,7 @@ impl Part {
         Ok(self)
     }
 
-    /// Replaces the line by its remainder modulo `2^m`, and returns the quotient.
+    /// Replaces the function by its remainder modulo `2^m`, and returns the quotient.
     fn take_multiple(&mut self, m: u32) -> OrOverflow<Part> {
         let size = super::power(m)?;
         let out = Part { slopes: self.slopes.map(|slope| slope >> m), low: self.low >> m, high: self.low >> m };
@@ -101,7 +101,7 @@ impl Part {
         Ok(out)
     }
 
-    /// Returns the only value on which the form depends.
+    /// Returns the only value on which the function depends; `None` if there are none or several.
     fn only_value(&self) -> Option<usize> {
         let mut values = (0..VALUES).filter(|&i| self.slopes[i] != 0);
         values.next().filter(|_| values.next().is_none())
@@ -124,7 +124,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Returns the atom on a box, from its sums on that box.
+    /// Returns the linear function of the atom on a box, from those of its sums.
     fn rounded(&self, parts: &[Part], on: &Bounds) -> OrOverflow<Part> {
         let truth = |yes: bool| Part::constant(i128::from(yes));
         let x = &parts[0];
@@ -146,7 +146,7 @@ impl Kind {
             Kind::Zero => match x.range(on)? {
                 (0, 0) => truth(true),
                 (lo, hi) if lo > 0 || hi < 0 => truth(false),
-                // A line that passes zero between two whole numbers.
+                // The line passes zero between two integers.
                 _ if x.is_exact() && x.only_value().is_some_and(|i| x.low % x.slopes[i] != 0) => truth(false),
                 _ => Part::between(0, 1),
             },
@@ -198,10 +198,10 @@ impl Kind {
         }
     }
 
-    /// Where the atom changes, for an argument that is a line of one value: the last number before.
+    /// Returns the last number of a value before the atom changes, for an argument that depends only on this value.
     fn step(&self, line: &Part, value: usize, (lo, hi): Range) -> Option<i128> {
         let (slope, start) = (line.slopes[value], line.low);
-        // The last number on the lower side of the place where the line reaches a height.
+        // Last number before the line reaches a height.
         let before = |height: i128| {
             let rest = height.checked_sub(start)?;
             Some(if slope > 0 { -(-rest).div_euclid(slope) - 1 } else { (-rest).div_euclid(-slope) })
@@ -239,7 +239,7 @@ fn product(x: &Part, y: &Part, on: &Bounds) -> OrOverflow<Part> {
     }
 }
 
-/// Known part on a box, and multiples of atoms that are not known there: a span of [`Pieces::terms`].
+/// Sum on a box: its exact part, and multiples of atoms that are not exact: a span of [`Pieces::terms`].
 #[derive(Clone)]
 struct Sum {
     known: Part,
@@ -251,18 +251,18 @@ struct Node {
     sums: Span<usize>,
 }
 
-/// A form on a box: all atoms that are not known there, each after those that it is made of. What is known on a box is
-/// known on its parts: these have fewer atoms.
+/// A form on a box, with all atoms that are not exact there, in topological order. Atoms that are exact on a box are
+/// exact on its parts, so that parts have fewer atoms.
 struct Pieces {
     nodes: Vec<Node>,
-    /// Sums that the atoms are functions of.
+    /// Operands of the atoms.
     sums: Vec<Sum>,
     terms: Vec<(u32, i128)>,
     form: Sum,
 }
 
 impl Pieces {
-    /// Returns the form above some values; `None` if the form also depends on others.
+    /// Returns the form over some values; `None` if the form also depends on others.
     fn above(t: &LinearForms, d: FormId, values: &Values) -> OrOverflow<Option<Pieces>> {
         let atoms = t.needed(&[d], |a| values.contains(a));
         if atoms.iter().any(|&a| matches!(t.atom(a), Atom::Free(_))) {
@@ -286,7 +286,7 @@ impl Pieces {
             }
             let kind = match t.atom(a) {
                 Atom::Free(_) => return Ok(None),
-                // A name: the number itself.
+                // A name equals its definition.
                 Atom::Value(_) => Kind::Floor(0),
                 Atom::Floor(_, m) => Kind::Floor(*m),
                 Atom::Negative(_) => Kind::Negative,
@@ -314,12 +314,12 @@ impl Pieces {
         Ok(Sum { known, terms: start..self.terms.len() })
     }
 
-    /// Ticks for one evaluation of all pieces.
+    /// Returns the ticks for one evaluation of all pieces.
     fn price(&self) -> u64 {
         (self.nodes.len() + self.sums.len() + self.terms.len() + 4) as u64
     }
 
-    /// Returns a sum on a box on which its atoms are known.
+    /// Returns a sum on a box from its atoms on that box.
     fn total(&self, sum: &Sum, on: &Bounds, parts: &[Part]) -> OrOverflow<Part> {
         let mut out = sum.known.settled(on)?;
         for &(i, factor) in &self.terms[sum.terms.clone()] {
@@ -328,7 +328,8 @@ impl Pieces {
         Ok(out)
     }
 
-    /// The form on a box, and in `look` all that it is made of; with the entries of tables that were looked at.
+    /// Evaluates the form on a box, and its atoms and sums in `look`. Also returns the cost of the examined table
+    /// entries.
     fn on(&self, on: &Bounds, look: &mut Look) -> OrOverflow<(Part, u64)> {
         look.atoms.clear();
         look.sums.clear();
@@ -347,16 +348,16 @@ impl Pieces {
         Ok((self.total(&self.form, on, &look.atoms)?, entries))
     }
 
-    /// Returns `true` if lines are multiplied.
+    /// Returns `true` if a product has two factors that are not constant on the box.
     fn multiplies(&self, look: &Look) -> bool {
         let is_line = |part: &&Part| part.is_exact() && part.slopes != [0; VALUES];
         let products = self.nodes.iter().filter(|node| matches!(node.kind, Kind::Product));
         products.map(|node| &look.sums[node.sums.clone()]).any(|parts| parts.iter().filter(is_line).count() > 1)
     }
 
-    /// Restricts the form to this box and its parts.
+    /// Restricts the form to a box, on which `look` has its atoms and sums.
     fn within(&self, on: &Bounds, look: &Look) -> OrOverflow<Pieces> {
-        // Marks the atoms that matter: a known atom has no parts.
+        // Marks the necessary atoms: the operands of exact atoms are not needed.
         let mut matters = vec![false; self.nodes.len()];
         let mark = |matters: &mut Vec<bool>, sum: &Sum| {
             for &(i, _) in &self.terms[sum.terms.clone()] {
@@ -371,7 +372,7 @@ impl Pieces {
                 }
             }
         }
-        // Where each atom is in the new form, and what it is more than that.
+        // For each atom, its index in the new form, and the difference to that atom.
         let mut place: Vec<(u32, Part)> = vec![(0, Part::constant(0)); self.nodes.len()];
         let mut out = Pieces {
             nodes: Vec::new(),
@@ -388,7 +389,7 @@ impl Pieces {
             }
             let at = out.nodes.len() as u32;
             place[i] = (at, Part::constant(0));
-            // Atoms of one line are one atom; floors of lines apart by multiples of what they are divided by, too.
+            // Atoms of equal arguments are merged, and also floors whose arguments differ by multiples of the divisor.
             if let [sum] = &mut out.sums[begin..]
                 && sum.terms.is_empty()
                 && matches!(node.kind, Kind::Floor(_) | Kind::Negative | Kind::Zero | Kind::Positive)
@@ -409,7 +410,7 @@ impl Pieces {
         Ok(out)
     }
 
-    /// A sum on this box: what is known there, and the rest by the new places of atoms.
+    /// Returns a sum on a box: the exact part, and the remaining atoms by their new indices.
     fn rest(
         &self,
         sum: &Sum,
@@ -441,9 +442,10 @@ impl Pieces {
         Ok(Sum { known, terms: start..terms.len() })
     }
 
-    /// A value, and the last number of it that goes to the lower half: where one of the atoms changes, if that is seen.
+    /// Returns a value to split, and the last number of its lower half: the last number before an atom changes, if that
+    /// is known.
     fn cut(&self, on: &Bounds) -> Option<(usize, i128)> {
-        // Of the atoms made of nothing that is unknown the one in the middle, so that there are as many on both sides.
+        // The middle one of the atoms with exact operands, so that both halves have the same number of changes.
         let ready = |node: &&Node| self.sums[node.sums.clone()].iter().all(|sum| sum.terms.is_empty());
         let nodes: Vec<&Node> = self.nodes.iter().filter(ready).collect();
         if let Some(node) = nodes.get(nodes.len() / 2) {
@@ -479,7 +481,7 @@ struct Look {
     sums: Vec<Part>,
 }
 
-/// The values of boxes, in order.
+/// Values of the boxes, in order.
 struct Values(Vec<AtomId>);
 
 impl Values {
@@ -497,14 +499,14 @@ impl Values {
 }
 
 impl LinearForms {
-    /// Returns `true` if a form is proved zero modulo `2^width` by the values of a few names or inputs that determine
-    /// it; names are replaced by their definitions, the newest first, until such values are found. `false` does not
-    /// prove that the form is nonzero. Takes at most about `units` ticks.
+    /// Returns `true` if a form is proved zero modulo `2^width` over a few names or inputs that determine it. Names are
+    /// replaced by their definitions, the newest first, until such values are found. `false` does not prove that the
+    /// form is nonzero. Takes at most about `units` ticks.
     ///
     /// # Errors
-    /// [`Overflow`] where numbers grow too large.
+    /// [`Overflow`] if numbers grow too large.
     pub(super) fn is_zero_by_splitting(&mut self, d: FormId, width: u32, units: u64) -> OrOverflow<bool> {
-        // A product of two numbers is linear on no box but the smallest ones: these questions would only take time.
+        // A product of two numbers is linear only on the smallest boxes, so these queries would only cost time.
         if self.multiplies_values(d) {
             return Ok(false);
         }
@@ -554,7 +556,7 @@ impl LinearForms {
                 return Ok(false);
             }
         }
-        // Numbers that are multiplied are linear on no box but the smallest ones.
+        // Products of values are linear only on the smallest boxes.
         pieces.on(&whole, &mut look)?;
         if pieces.multiplies(&look) {
             return Ok(false);
@@ -571,13 +573,13 @@ impl LinearForms {
                 continue;
             }
             let (lo, hi) = found.range(&on)?;
-            // No multiple of the modulus between the ends.
+            // No multiple of the modulus lies between the bounds.
             let none = lo.div_euclid(modulus) == hi.div_euclid(modulus) && lo.rem_euclid(modulus) != 0;
             if none || found.is_exact() {
                 return Ok(false);
             }
             let pieces = Rc::new(pieces.within(&on, &look)?);
-            // Atoms that are one another may have fallen away.
+            // Equal atoms may have cancelled.
             if pieces.form.terms.is_empty() {
                 open.push((on, pieces));
                 continue;
@@ -598,7 +600,7 @@ impl LinearForms {
 mod tests {
     use super::*;
 
-    /// Ticks that a proof allows for one question in its first round.
+    /// Budget in ticks of one query in the first round of a proof.
     const WORK: u64 = 100_000;
 
     fn equal(t: &mut LinearForms, f: FormId, g: FormId) -> bool {
@@ -637,7 +639,7 @@ mod tests {
         count
     }
 
-    /// `min(max(x, 0), most)`.
+    /// Returns `min(max(x, 0), most)`.
     fn within(t: &mut LinearForms, x: FormId, most: i128) -> FormId {
         let above = t.positive(x).unwrap();
         let room = t.offset(above, -most).unwrap();
@@ -655,7 +657,7 @@ mod tests {
         let steps = |i: i128| ((1i128 << 36) * i + 67_075_176) / 67_075_177;
         let by_thresholds = passed(&mut t, x, (1..=4).map(steps));
         assert!(equal(&mut t, by_product, by_thresholds));
-        // One of them is another.
+        // One of the thresholds differs.
         let wrong = passed(&mut t, x, (1..=4).map(|i| steps(i) + i128::from(i == 3)));
         assert!(!equal(&mut t, by_product, wrong));
     }
@@ -663,8 +665,8 @@ mod tests {
     #[test]
     fn halves_go_to_even_numbers_in_two_ways() {
         let (mut t, x) = wide();
-        // floor((x + 2^14 - 1 + odd) / 2^15), odd the bit after the point; and rounded up, minus one where that met a
-        // half.
+        // floor((x + 2^14 - 1 + odd) / 2^15) with the lowest integer bit `odd`; and rounded up, minus one if that
+        // rounded an odd half.
         let whole = t.floor(x, 15).unwrap();
         let odd = |t: &mut LinearForms, y: FormId| {
             let half = t.floor(y, 1).unwrap();

@@ -1,19 +1,19 @@
-//! Rules checked against plain arithmetic: random chains of operations on forms, against the integers that they denote.
+//! Tests of the rules against integer arithmetic: random chains of operations on forms, compared with their values.
 
 use super::samples::{LANES, Samples};
 use super::{FormId, LinearForms, OrOverflow, RuleSet, Shape};
 use alir_core::num::SplitMix;
 
-/// Widths of the inputs, whether they are signed.
+/// Widths of the inputs, each with `true` for a signed input.
 const INPUTS: [(u32, bool); 3] = [(4, true), (4, false), (2, true)];
-/// Assignments of all inputs.
+/// Number of assignments of all inputs.
 const ALL: usize = 1 << 10;
-/// Numbers beyond this are not made.
+/// Largest magnitude of the numbers in a chain.
 const LARGEST: i128 = 1 << 24;
-/// Operations of one chain.
+/// Number of operations in a chain.
 const STEPS: u64 = 14;
 
-/// An operation on earlier values.
+/// Operation on earlier values.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// `x + c y`.
@@ -26,13 +26,13 @@ enum Step {
     Positive(usize),
     Times(usize, usize),
     And(usize, usize),
-    /// The second where the first is 1.
+    /// The second value if the first one is 1, otherwise the third.
     Mux(usize, usize, usize),
     Named(usize),
     Table(usize, i128),
 }
 
-/// The code of an input under an assignment.
+/// Returns the raw integer value of an input under an assignment.
 fn code(input: usize, at: usize) -> i128 {
     let lo: u32 = INPUTS[..input].iter().map(|i| i.0).sum();
     let (width, signed) = INPUTS[input];
@@ -40,14 +40,14 @@ fn code(input: usize, at: usize) -> i128 {
     if signed && v >> (width - 1) == 1 { v - (1 << width) } else { v }
 }
 
-/// Some function of a number.
+/// Returns the value of an arbitrary function of a number.
 fn entry(v: i128, seed: i128) -> i128 {
     (v * v * seed + v * 3 + (v ^ seed) % 5) % 37
 }
 
 impl Step {
     fn random(rng: &mut SplitMix, count: usize, bits: &[usize]) -> Step {
-        // Late values more often.
+        // Prefers late values.
         let any = |rng: &mut SplitMix| {
             let (x, y) = (rng.below(count as u64), rng.below(count as u64));
             x.max(y) as usize
@@ -72,7 +72,7 @@ impl Step {
         }
     }
 
-    /// The value by those of before.
+    /// Returns the value of the operation from the earlier values.
     fn value(self, of: &[Vec<i128>], at: usize) -> i128 {
         let v = |x: usize| of[x][at];
         match self {
@@ -122,7 +122,7 @@ impl Step {
     }
 }
 
-/// Makes a chain of a seed, and holds each of its forms, its range and its meaning to the numbers.
+/// Builds the chain of a seed, and compares each form, its range and its definition with the values.
 fn agrees(seed: u64, mut t: LinearForms) -> usize {
     let mut rng = SplitMix::new(seed);
     let mut numbers: Vec<Vec<i128>> = Vec::new();
@@ -177,8 +177,8 @@ fn rules_hold_for_every_value() {
     assert!(made > count * STEPS, "only {made} operations in {count} chains");
 }
 
-/// `-2^k` times the sign of a number that is rounded towards zero, as where a sum's high part is computed by itself:
-/// the sign decides what is added to the number, and with it the sum's bounds.
+/// Adds `-2^k` times the sign of a number that is rounded towards zero, as in a sum whose high part is computed
+/// separately. The sign selects the number that is added, and thereby the bounds of the sum.
 #[test]
 fn bounds_of_both_cases_of_a_sign_are_those_of_its_number() {
     let mut t = LinearForms::with(RuleSet::All);
@@ -190,14 +190,14 @@ fn bounds_of_both_cases_of_a_sign_are_those_of_its_number() {
         let sign = t.negative(moved).unwrap();
         t.as_const(sign)
     };
-    // x + 16 where x is negative, x + 15 where it is not.
+    // x + 16 for negative x, x + 15 otherwise.
     assert_eq!(signs(&mut t, 15), Some(0));
     // -1 for x = -16.
     assert_eq!(signs(&mut t, 14), None);
-    // x - 15 where x is not negative, and there is 15: 0.
+    // x - 15 for x that is not negative; for x = 15 the result is 0.
     assert_eq!(signs(&mut t, -15), None);
     assert_eq!(signs(&mut t, -16), Some(1));
-    // The same of a name, and of a multiple with more added to it.
+    // The same for a name, and for a multiple with another summand.
     let y = t.free((0, 3)).unwrap();
     let whole = t.linear(x, 16, y).unwrap();
     let high = t.floor(whole, 1).unwrap();
@@ -207,14 +207,14 @@ fn bounds_of_both_cases_of_a_sign_are_those_of_its_number() {
     let sum = t.linear(sum, 40, below).unwrap();
     let sum = t.linear(sum, 1, y).unwrap();
     let (_, most) = t.range(name);
-    // -3 n + y <= 3 where n is not negative; at least 40 + 3 where it is.
+    // -3 n + y <= 3 for n that is not negative; otherwise at least 40 + 3.
     let over = t.offset(sum, 3 * most).unwrap();
     let sign = t.negative(over).unwrap();
     assert_eq!(t.as_const(sign), Some(0));
 }
 
-/// An odd and an even function by tables of the magnitude, as optimisation writes them, are the tables of the number:
-/// of an input, and of a name whose sign and magnitude are atoms of other values.
+/// An odd and an even function as tables of the magnitude, as optimisation generates them, equal tables of the number
+/// itself: for an input, and for a name whose sign and magnitude are atoms of other values.
 #[test]
 fn tables_of_the_magnitude_are_tables_of_the_number() {
     for is_name in [false, true] {
@@ -242,7 +242,7 @@ fn tables_of_the_magnitude_are_tables_of_the_number() {
             let word = t.add(word, sign).unwrap();
             let word = t.offset(word, 7).unwrap();
             assert_eq!(t.same(word, whole, 12).unwrap(), wrong == 0, "name {is_name}");
-            // The sign is not added twice.
+            // The sign must not be added twice.
             let more = t.add(word, sign).unwrap();
             assert!(!t.same(more, whole, 12).unwrap(), "name {is_name}");
         }
@@ -272,7 +272,7 @@ fn a_value_below_a_floor_is_left_out_but_for_its_top_bit() {
     let top = t.floor(x, 1).unwrap();
     let (whole, high) = (t.linear(x, 2, y).unwrap(), t.add(y, top).unwrap());
     assert_eq!(t.floor(whole, 3), t.floor(high, 2));
-    // The same before a rectifier, and not of another bit.
+    // The same before a rectifier; false for another bit.
     let (whole, high) = (t.linear(x, 2, z).unwrap(), t.add(z, top).unwrap());
     let [whole, high, other] = [whole, high, z].map(|f| t.positive(f).unwrap());
     assert_eq!(t.floor(whole, 3), t.floor(high, 2));

@@ -1,20 +1,20 @@
-//! Two forms compared where every operation has a name: names are expanded one by one, the newest first, until the
-//! forms are the same, or until all combinations of the few remaining values are tried.
+//! Comparison of two forms in a rule set that names every operation. Names are expanded one by one, the newest first,
+//! until the forms are equal, or until all combinations of the few remaining values are tried.
 
 use super::samples::{LANES, Lanes, Samples, TERM};
 use super::unfold::Without;
 use super::{AtomId, FormId, LinearForms, OrOverflow};
 use rustc_hash::FxHashSet;
 
-/// Most names expanded for one question.
+/// Largest number of names expanded for one query.
 const STEPS: usize = 40;
-/// Most combinations of values tried between two of them, and in the end.
+/// Largest numbers of combinations of values: tried between two expansions, and tried at the end.
 const TRIED: (u64, u64) = (1 << 11, 1 << 16);
-/// Most values whose combinations are tried.
+/// Largest number of values whose combinations are tried.
 const MAX_VALUES: usize = 8;
-/// The part of a question's work that boxes may take at first, and what they may take at least.
+/// Divisor of a query's budget for the first attempt with boxes, and the smallest budget of this attempt in ticks.
 const BOXES: (u64, u64) = (20, 50_000);
-/// Most terms of what is left of a difference.
+/// Largest number of terms of the remaining difference.
 const MAX_LEFT: usize = 80;
 
 impl LinearForms {
@@ -22,14 +22,14 @@ impl LinearForms {
     /// `most` ticks.
     ///
     /// # Errors
-    /// [`super::Overflow`] where numbers or forms grow too large.
+    /// [`super::Overflow`] if numbers or forms grow too large.
     pub fn same_locally(&mut self, f: FormId, g: FormId, width: u32, most: u64) -> OrOverflow<bool> {
         self.apart(|t| t.same_nearby(f, g, width, most))
     }
 
     fn same_nearby(&mut self, f: FormId, g: FormId, width: u32, most: u64) -> OrOverflow<bool> {
         let Some(mut d) = self.difference(f, g, width)? else { return Ok(true) };
-        // What takes little first.
+        // The cheapest method first.
         if self.is_zero_by_splitting(d, width, (most / BOXES.0).max(BOXES.1)).unwrap_or(false) {
             return Ok(true);
         }
@@ -52,9 +52,9 @@ impl LinearForms {
         self.is_zero_by_splitting(whole, width, most)
     }
 
-    /// Returns `true` if a form is zero modulo `2^width` for all values within the ranges of its inputs and names, if
-    /// these have at most `most` combinations. A name takes more values here than it may have together with others: so
-    /// this proves that a form is zero, never that it is not.
+    /// Returns `true` if a form is zero modulo `2^width` for all values within the ranges of its inputs and names.
+    /// Returns `false` if they have more than `most` combinations. Some combinations may be impossible in the design,
+    /// so `false` does not prove that the form is nonzero.
     fn vanishes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>, most: u64) -> bool {
         if values.len() > MAX_VALUES || width >= 126 {
             return false;
@@ -72,7 +72,7 @@ impl LinearForms {
         let Some(all) = all.filter(|_| !values.is_empty()) else { return false };
         let mask = (1i128 << width) - 1;
         for start in (0..all).step_by(LANES) {
-            // Numbers beyond the last combination start again.
+            // Lanes beyond the last combination repeat the first ones.
             let mut numbers: [u64; LANES] = std::array::from_fn(|lane| (start + lane as u64) % all);
             let assigned = values.iter().map(|&(a, lo, count)| {
                 let lanes: Lanes = numbers.map(|n| lo + i128::from(n % count));
@@ -96,7 +96,7 @@ mod tests {
     use super::super::model::forms;
     use super::*;
 
-    /// Budget in ticks, at least that of one question of a proof.
+    /// Budget in ticks, at least that of one query of a proof.
     const MOST: u64 = 2_000_000;
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
                 };
                 parts += 1;
                 same += usize::from(t.same_locally(low, cut, width, MOST).unwrap_or(false));
-                // Another value, or the same one with a bit turned: equal only if all samples are.
+                // Another value, and the same value with one inverted bit: equal only if all samples are.
                 let turned = t.offset(cut, 1 << (width - 1)).unwrap();
                 for wrong in [of_other, turned] {
                     if t.same_locally(low, wrong, width, MOST).unwrap_or(false) {
@@ -145,7 +145,7 @@ mod tests {
         let both = t.and(&[x, mask]).unwrap();
         let (f, g) = (t.add(low, y).unwrap(), t.add(both, y).unwrap());
         assert_eq!(t.same_locally(f, g, 10, MOST), Ok(true));
-        // Equal but for x = 29.
+        // Equal except for x = 29.
         let last = t.offset(x, -29).unwrap();
         let last = t.zero(last).unwrap();
         let wrong = t.linear(g, 4, last).unwrap();
@@ -177,7 +177,7 @@ mod tests {
         let expected = t.scale(less, 2).and_then(|f| t.offset(f, 6)).unwrap();
         assert_eq!(double, expected);
         assert_ne!(twice, less);
-        // c alone, from where b + 2 c is a name.
+        // The range of c alone, derived from a form in which b + 2 c is a name.
         assert_eq!(t.range(abc), (-32, 28));
     }
 }

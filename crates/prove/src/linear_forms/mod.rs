@@ -1,18 +1,18 @@
 //! Words as integers: linear forms over atoms, constructed so that equal arithmetic has equal forms.
 //!
 //! A form is `constant + sum of coefficient * atom`, exact, in integers. An atom is an input, or a nonlinear operation:
-//! a floor division by a power of two, a comparison with zero, a product, a choice, a bitwise and, a table. Forms and
-//! atoms are hash-consed, so that equal values of both sides of a proof have the same number.
+//! a floor division by a power of two, a comparison with zero, a product, a choice, a bitwise and, a look-up table.
+//! Forms and atoms are hash-consed, so that equal values of both sides of a proof have the same index.
 //!
 //! A word of `n` bits represents a form modulo `2^n`. All wiring is arithmetic: the bits from `m` up are `floor(x /
 //! 2^m)`, the low `m` bits are `x - 2^m floor(x / 2^m)`, and a sign extension is the identity if the form's range fits.
 //! Nested floors are merged, and multiples of the divisor are moved out of a floor, so that a sum whose low bits are
 //! computed separately has the form of the plain sum.
 //!
-//! [`rules`] has the operations, [`model`] the semantics of the model, [`samples`] values for assignments of the
+//! [`rules`] contains the operations, [`model`] the semantics of the model, [`samples`] values for assignments of the
 //! inputs, [`bits`] gates for the remaining atoms. Each rule is an identity over the integers for every value within
-//! the ranges of the atoms; ranges are proved bounds, never claims of a file. If a number exceeds 127 bits the attempt
-//! is abandoned ([`Overflow`]), and gates decide.
+//! the ranges of the atoms. Ranges are proved bounds, never claims of a file. If a number exceeds 127 bits, the
+//! comparison of forms fails ([`Overflow`]), and gates are compared instead.
 
 pub mod bits;
 mod boxes;
@@ -29,26 +29,26 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 use std::sync::Arc;
 
-/// A number does not fit 127 bits, or a form grew beyond its limit: forms cannot decide.
+/// Error: a number does not fit 127 bits, or a form exceeds its size limit, so that forms cannot decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overflow;
 
 /// A result, or [`Overflow`].
 pub type OrOverflow<T> = Result<T, Overflow>;
 
-/// Set of rules for the construction of forms. No set is the strongest: an equality by few rules may be missed with
-/// more rules.
+/// Set of rules for the construction of forms. No set is stronger than all others: an equality that few rules prove may
+/// be undecided with more rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RuleSet {
     /// Sums, signs and floors. The lowest bit of a number is a separate atom, as in the selection of multiplier rows.
     #[default]
     Rows,
-    /// Every operation has a name, also sums, so that each is compared over its own operands.
+    /// Gives every operation a name, sums included, so that each operation is compared over its own operands.
     Local,
-    /// As [`RuleSet::All`], but the name of a table is an ordinary number whose bits are bits, so that products of
-    /// these bits are recognised. In the other sets the bits of a table are tables of the same argument.
+    /// Like [`RuleSet::All`], but the name of a look-up table is an ordinary number whose bits are bits, so that
+    /// products of these bits are recognised. In the other sets the bits of a table are tables of the same argument.
     Bits,
-    /// All rules: numbers before wrapping have names, words are expressed by the values whose bits they are, and
+    /// All rules: numbers before wrapping have names, words are expressed by the values whose bits they contain, and
     /// functions of a bit are compared in both cases.
     All,
 }
@@ -76,12 +76,12 @@ pub struct AtomId(pub u32);
 /// Nonlinear part of a form, or a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Atom {
-    /// A free value with a range of its own; the number has no meaning here.
+    /// A free value with a range of its own; its index is arbitrary.
     Free(u32),
     /// Named value of the model that is not linear in other named values and inputs. Rules treat it as opaque, so that
     /// each operation is compared separately.
     Value(FormId),
-    /// `floor(x / 2^m)`.
+    /// `floor(x / 2^m)`, from `x` and `m`.
     Floor(FormId, u32),
     /// 1 if the form is negative, otherwise 0.
     Negative(FormId),
@@ -95,9 +95,9 @@ pub enum Atom {
     Monomial(Arc<[AtomId]>),
     /// A product of forms too large to be multiplied out.
     Product(FormId, FormId),
-    /// Bitwise and of forms, each an endless two's complement number.
+    /// Bitwise and of forms in two's complement of unlimited width.
     And(Arc<[FormId]>),
-    /// A function of a form by its table: entry `i` for the value `first + i`.
+    /// A look-up table of a form: entry `i` is the value for `first + i`.
     Table(FormId, Arc<Table>),
 }
 
@@ -112,14 +112,14 @@ pub enum Shape {
     Xor(FormId, FormId),
     /// The second form if the first, a condition, is 1, otherwise the third.
     Mux(FormId, FormId, FormId),
-    /// The number that the low bits are, signed or not.
+    /// The low bits of a form as a number: their count, and `true` for a signed number.
     Cut(FormId, u32, bool),
-    /// Side by side: where each begins, and which; all but the top one cut where the next begins.
+    /// Concatenated forms, each with its lowest bit position; all but the top one end where the next one begins.
     Fields(Arc<[(u32, FormId)]>),
 }
 
 impl Shape {
-    /// Returns the forms on which the atom depends.
+    /// Returns the forms on which the structure depends.
     pub(super) fn operands(&self) -> Vec<FormId> {
         match self {
             Shape::And(x, y) | Shape::Or(x, y) | Shape::Xor(x, y) => vec![*x, *y],
@@ -130,16 +130,16 @@ impl Shape {
     }
 }
 
-/// A function's values from `first` up.
+/// Values of a function for consecutive arguments, the first of them `first`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Table {
     /// The argument of entry 0.
     pub first: i128,
-    /// Values.
+    /// Values of the function.
     pub values: Vec<i128>,
 }
 
-/// Inclusive bounds.
+/// Inclusive lower and upper bound.
 pub type Range = (i128, i128);
 
 struct FormData {
@@ -156,12 +156,12 @@ const MAX_TERMS: usize = 60_000_000;
 /// Default budget of all forms, in ticks.
 const MAX_WORK: u64 = 4_000_000_000;
 
-/// Terms of a run of bits cut out of a value.
+/// Largest number of terms of a form that is a run of bits of a value.
 const MAX_CUT: usize = 3;
 /// Largest number of terms of a named form that is analysed for wrapping.
 const MAX_UNWRAPPED: usize = 16;
 
-/// Maximum nesting of sign queries. Rules that undo one another would recur forever.
+/// Maximum nesting of sign queries, as rules that undo one another would recur forever.
 const MAX_ASKED: usize = 64;
 
 /// All forms and atoms.
@@ -176,61 +176,61 @@ pub struct LinearForms {
     atom_of: FxHashMap<Atom, AtomId>,
     floors: FxHashMap<(FormId, u32), FormId>,
     negatives: FxHashMap<FormId, FormId>,
-    /// Forms that are the positive part of another, and which.
+    /// For each form that is the positive part of another one: the other form.
     rectified: FxHashMap<FormId, FormId>,
     /// Forms whose signs are being computed, outermost first.
     asked: Vec<FormId>,
-    /// Choices between floors, and the floors of choices that they are.
+    /// For each choice between floors: the equal floor of a choice.
     aliases: FxHashMap<FormId, FormId>,
     /// Forms whose choices were analysed.
     aliased: rustc_hash::FxHashSet<FormId>,
     tables: u32,
     /// Floors `floor((y + 2^(m-1)) / 2^m)`, which are rounded to the nearest.
     rounded: rustc_hash::FxHashSet<AtomId>,
-    /// For some of these, `floor(y / 2^m)` and `floor(y / 2^(m-1))`.
+    /// For some rounded floors: `floor(y / 2^m)` and `floor(y / 2^(m-1))`.
     halves: FxHashMap<AtomId, (FormId, FormId)>,
     /// Nesting depth of splits of values at a bit.
     within_splits: u32,
-    /// Nesting depth of the computation of such halves.
+    /// Nesting depth of the computation of `halves`.
     within_halves: u32,
     /// Form that a name denotes instead of its original atom; see [`LinearForms::named`].
     solved: FxHashMap<AtomId, FormId>,
-    /// Named floors by reduced operand and shift; and the shift from which on the name is not useful, as other atoms
-    /// replace the missing part.
+    /// Named floors by reduced operand and shift, with the shift from which on the name is not useful because other
+    /// atoms replace the missing part.
     shifted: FxHashMap<(FormId, u32), u32>,
-    /// The names of forms that have one.
+    /// Names of forms.
     names: FxHashMap<FormId, FormId>,
-    /// Numbers whose low bits equal those of a form over names: the number of bits, and that form.
+    /// For each number whose low bits equal those of a form over names: the number of these bits, and that form.
     low_bits: FxHashMap<FormId, (u32, FormId)>,
-    /// Shifts of those floors, each once.
+    /// Shifts of the floors in `shifted`, each once.
     shifts: Vec<u32>,
     /// Nesting depth of expressing floors by names.
     within_names: u32,
     rules: RuleSet,
     /// Expansions of the names of sums over values that are not sums.
     expansions: FxHashMap<AtomId, FormId>,
-    /// Such sums without constant and common factor, of either sign: a name, its factor and its constant.
+    /// Such sums without constant and common factor, of either sign, with their name, its factor and its constant.
     summed: FxHashMap<FormId, (FormId, i128, i128)>,
-    /// `true` while names are expanded: none is introduced.
+    /// `true` while names are expanded; no name is introduced then.
     taking_apart: bool,
-    /// Bitwise structure of forms, where it determines more of their bits than their terms do.
+    /// Bitwise structure of forms, if it determines more of their bits than their terms do.
     shapes: FxHashMap<FormId, Shape>,
-    /// Forms that were factored already.
+    /// Forms whose factorisation was already tried.
     factored: rustc_hash::FxHashSet<FormId>,
-    /// The products that cut forms are; see [`LinearForms::product_within`].
+    /// Products that equal truncated forms; see [`LinearForms::product_within`].
     products: FxHashMap<(FormId, u32, Range), Option<FormId>>,
-    /// Logic functions of bits over others.
+    /// Definitions of bits by logic functions of other bits.
     logic: FxHashMap<FormId, polynomial::Logic>,
     /// Ticks spent: visited terms and similar steps.
     work: u64,
-    /// Maximum of `work`; `None` for [`MAX_WORK`].
+    /// Maximum of `work`; [`MAX_WORK`] if `None`.
     most: Option<u64>,
 }
 
 /// Parts of a form under construction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
-    /// Terms by rising atom, no factor zero.
+    /// Terms in ascending order of atoms, without zero factors.
     pub(super) terms: Vec<(AtomId, i128)>,
     pub(super) constant: i128,
 }
@@ -243,7 +243,7 @@ pub(super) fn add(a: i128, b: i128) -> OrOverflow<i128> {
     a.checked_add(b).filter(|v| v.unsigned_abs() >> 126 == 0).ok_or(Overflow)
 }
 
-/// `2^n`.
+/// Returns `2^n`.
 pub fn power(n: u32) -> OrOverflow<i128> {
     if n < 126 { Ok(1 << n) } else { Err(Overflow) }
 }
@@ -278,7 +278,7 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// Bounds of a form.
+    /// Returns the bounds of a form.
     pub fn range(&self, f: FormId) -> Range {
         self.forms[f.0 as usize].range
     }
@@ -292,7 +292,7 @@ impl LinearForms {
         }
     }
 
-    /// Bounds of an atom.
+    /// Returns the bounds of an atom.
     pub fn atom_range(&self, a: AtomId) -> Range {
         self.atom_ranges[a.0 as usize]
     }
@@ -312,22 +312,23 @@ impl LinearForms {
         self.forms[f.0 as usize].len as usize
     }
 
-    /// Ticks spent so far: the terms that were visited, and other work of equal cost. The same on every machine.
+    /// Returns the ticks spent so far: the number of visited terms, and other work of equal cost. The number is the
+    /// same on every computer.
     pub fn work(&self) -> u64 {
         self.work
     }
 
-    /// Adds work on forms that was done elsewhere.
+    /// Adds the ticks of work on forms outside of this type.
     pub fn charge(&mut self, units: u64) {
         self.work += units;
     }
 
-    /// Sets the number of ticks from which on no more forms are created.
+    /// Sets the budget in ticks; no form is created after that many ticks.
     pub fn set_most(&mut self, units: u64) {
         self.most = Some(units);
     }
 
-    /// Runs a function with a budget of `units` ticks, beyond which it fails.
+    /// Runs a function with a budget of `units` ticks; new forms fail after that.
     pub fn within<T>(&mut self, units: u64, run: impl FnOnce(&mut LinearForms) -> T) -> T {
         let before = self.most;
         let all = before.unwrap_or(MAX_WORK);
@@ -364,7 +365,7 @@ impl LinearForms {
         Sum { terms: self.terms(f).collect(), constant: self.constant_of(f) }
     }
 
-    /// Returns the form with these parts, or the hash with which it is entered.
+    /// Returns the form with these parts, or its hash if it does not exist.
     fn find(&self, sum: &Sum) -> Result<FormId, u64> {
         let mut hasher = FxHasher::default();
         hasher.write_i128(sum.constant);
@@ -412,7 +413,7 @@ impl LinearForms {
         Ok(id)
     }
 
-    /// Returns the number of an atom; `range` bounds its value if it is new.
+    /// Returns the index of an atom, which is created if necessary. `range` narrows the range of its value.
     pub(super) fn intern(&mut self, atom: Atom, range: Range) -> AtomId {
         if let Some(&known) = self.atom_of.get(&atom) {
             let r = &mut self.atom_ranges[known.0 as usize];
@@ -450,18 +451,18 @@ impl LinearForms {
         self.form(&Sum { terms: vec![(atom, 1)], constant: 0 })
     }
 
-    /// Returns a constant.
+    /// Returns the form of a constant.
     pub fn constant(&mut self, value: i128) -> FormId {
         self.form(&Sum { terms: Vec::new(), constant: value }).unwrap_or(FormId(0))
     }
 
-    /// Names a value of the model, unless it is linear in named values and inputs.
+    /// Returns the name of a value of the model, or the form itself if it is linear in named values and inputs.
     pub(super) fn named(&mut self, f: FormId) -> OrOverflow<FormId> {
         let linear = self.terms(f).all(|(a, _)| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_)));
         if linear && (self.rules != RuleSet::Local || self.len(f) < 2) {
             return Ok(f);
         }
-        // A multiple gets the name of the form that it is a multiple of.
+        // A multiple of a form gets a multiple of the form's name.
         let content = self.content(f);
         if content > 1 {
             let part = self.divided(f, content)?;
@@ -484,8 +485,8 @@ impl LinearForms {
         Ok(name)
     }
 
-    /// Returns the name of a sum of names: that of an equal sum, or of one of which it is a multiple, for any order of
-    /// terms.
+    /// Returns the name of a sum of names: that of an equal sum, or of a sum of which it is a multiple. The order of
+    /// the terms is irrelevant.
     fn named_sum(&mut self, f: FormId) -> OrOverflow<FormId> {
         let whole = self.expanded(f)?;
         let constant = self.constant_of(whole);
@@ -553,8 +554,8 @@ impl LinearForms {
         Ok(f)
     }
 
-    /// Returns the name of a number that wraps at `2^w` or beyond, modulo `2^w`: `x` for `x + 2^k y`. `None` for other
-    /// forms.
+    /// Returns the name of a number that wraps at `2^w` or beyond, modulo `2^w`: `x` for `x + 2^k y`. Returns `None`
+    /// for other forms.
     pub(super) fn unwrapped(&mut self, f: FormId, w: u32) -> OrOverflow<Option<FormId>> {
         if self.taking_apart || !self.rules.has_names() {
             return Ok(None);
@@ -572,8 +573,9 @@ impl LinearForms {
         self.reduced(out, w).map(Some)
     }
 
-    /// Returns, for a named number that is not itself a word of `width` bits, the value of the model (unsigned or
-    /// signed) with these bits, if there is one, so that a word has one number in all uses.
+    /// Returns the value of the model (unsigned or signed) with the low `width` bits of a named number, if the number
+    /// is not such a word itself and such a value exists; otherwise the form itself. So a word has the same form in all
+    /// uses.
     pub fn as_known(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let is_name = |t: &LinearForms, f| {
             t.only(f).is_some_and(|(a, c)| c == 1 && matches!(t.atom(a), Atom::Value(_))) && t.constant_of(f) == 0
@@ -606,15 +608,15 @@ impl LinearForms {
         self.value(f, width, false)
     }
 
-    /// Returns the name of a form, otherwise the form itself.
+    /// Returns the name of a form, or the form itself if it has no name.
     pub(super) fn name_for(&self, f: FormId) -> FormId {
         if self.taking_apart || !self.rules.has_names() { f } else { self.names.get(&f).copied().unwrap_or(f) }
     }
 
-    /// Eliminates an atom of `f` by its name: `f = c a + rest` with `c` 1 or -1 defines `a` as `c (name - rest)` in all
-    /// later forms. So every computation of the value, under any name, is the same value, and the bits that the model
-    /// extracts from a number are the same in any other sum. If all atoms of `f` are floors, as those of extracted bits
-    /// are, the lowest one is eliminated.
+    /// Replaces an atom of `f` in all later forms by its definition: `f = c a + rest` with `c` 1 or -1 defines `a` as
+    /// `c (name - rest)`. Then every computation of the value, under any name, has the same form, and bits that the
+    /// model extracts from a number equal those in any other sum. If all atoms of `f` are floors, as with extracted
+    /// bits, the lowest one is replaced.
     fn solve(&mut self, f: FormId, name: FormId) -> OrOverflow<()> {
         let open: Vec<(AtomId, i128)> =
             self.terms(f).filter(|(a, _)| !matches!(self.atom(*a), Atom::Free(_) | Atom::Value(_))).collect();
@@ -650,14 +652,15 @@ impl LinearForms {
                 self.shifts.insert(at, m);
             }
         }
-        // Forms with the eliminated atom must be computed again.
+        // Forms with the replaced atom must be computed again.
         self.floors.clear();
         self.negatives.clear();
         self.halves.clear();
         Ok(())
     }
 
-    /// Returns `true` if the floor of a name at this bit is expressed by others, as recorded by [`LinearForms::gap`].
+    /// Returns `true` if the floor of a name at this bit is expressed by other floors, as recorded by
+    /// [`LinearForms::gap`].
     pub fn knows_gap(&mut self, name: FormId, lo: u32) -> OrOverflow<bool> {
         let low = self.floor(name, lo)?;
         Ok(!self.terms(low).any(|(a, _)| matches!(self.atom(a), Atom::Floor(x, k) if (*x, *k) == (name, lo))))
@@ -685,7 +688,7 @@ impl LinearForms {
         Ok(())
     }
 
-    /// Returns the form of a new atom: itself, or its replacement.
+    /// Returns the form of a new atom, or the replacement of the atom.
     pub(super) fn made(&mut self, atom: AtomId) -> OrOverflow<FormId> {
         match self.solved.get(&atom) {
             Some(&stands) if !self.taking_apart => Ok(stands),
@@ -693,7 +696,7 @@ impl LinearForms {
         }
     }
 
-    /// Replaces the atoms of a form that were eliminated after its construction.
+    /// Replaces the atoms of a form that were eliminated after the construction of the form.
     pub(super) fn renewed(&mut self, f: FormId) -> OrOverflow<FormId> {
         if self.taking_apart || !self.terms(f).any(|(a, _)| self.solved.contains_key(&a)) {
             return Ok(f);
@@ -708,7 +711,7 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// Returns `true` if a form is a sum of inputs and names, or bits or the sign of one.
+    /// Returns `true` if a form is a sum of inputs and names, or bits or the sign of a value.
     pub fn is_sum_of_names(&self, f: FormId) -> bool {
         let plain = |a: AtomId| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_));
         let few = self.len(f) <= MAX_CUT;
@@ -718,7 +721,7 @@ impl LinearForms {
         })
     }
 
-    /// Returns `true` if a form is an input or a name, perhaps plus a constant or negated: its bits are known.
+    /// Returns `true` if a form is an input or a name, possibly negated or plus a constant, so that its bits are known.
     pub fn is_renamed(&self, f: FormId) -> bool {
         let plain = |a| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_));
         self.only(f).is_some_and(|(a, factor)| factor.abs() == 1 && plain(a))
@@ -738,7 +741,7 @@ impl LinearForms {
         })
     }
 
-    /// Returns `true` if a form has products of more than bits.
+    /// Returns `true` if a form has products of numbers that are not single bits.
     pub fn multiplies(&self, f: FormId) -> bool {
         let is_bit = |a: &AtomId| self.atom_range(*a) == (0, 1);
         self.terms(f).any(|(a, _)| match self.atom(a) {
@@ -748,7 +751,7 @@ impl LinearForms {
         })
     }
 
-    /// Returns the atom that a name denotes; any other atom is returned unchanged.
+    /// Returns the atom that a name represents; returns any other atom unchanged.
     pub(super) fn behind(&self, a: AtomId) -> &Atom {
         match self.atom(a) {
             Atom::Value(x) => match self.terms(*x).next() {
@@ -759,7 +762,7 @@ impl LinearForms {
         }
     }
 
-    /// Runs something without putting names in.
+    /// Runs a function without the introduction of names.
     pub(super) fn apart<T>(&mut self, run: impl FnOnce(&mut LinearForms) -> T) -> T {
         let before = self.taking_apart;
         let mut kept = None;
@@ -799,7 +802,7 @@ impl LinearForms {
         }
     }
 
-    /// Returns the atoms on which some forms depend, without those for which `done` is `true`, in topological order.
+    /// Returns the atoms on which some forms depend, except those for which `done` is `true`, in topological order.
     pub(super) fn needed(&self, forms: &[FormId], done: impl Fn(AtomId) -> bool) -> Vec<AtomId> {
         let mut seen: rustc_hash::FxHashSet<AtomId> = Default::default();
         let mut stack: Vec<AtomId> = forms.iter().flat_map(|&f| self.terms(f).map(|t| t.0)).collect();

@@ -1,4 +1,4 @@
-//! The model's values as forms, written against section 3 of `docs/alir.md` and nothing else.
+//! The model's values as forms, built only from section 3 of `docs/alir.md`.
 
 use super::{FormId, LinearForms, OrOverflow, Overflow, RuleSet, Shape, mul, power};
 use alir_core::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
@@ -6,14 +6,14 @@ use alir_core::num::{Kif, wrap};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// Forms of a model's values.
+/// Forms of the raw integer values of a model.
 #[derive(Clone, Debug, Default)]
 pub struct ModelForms {
-    /// The code on each input port element.
+    /// Raw integer value of each input element.
     pub inputs: Vec<FormId>,
-    /// The code of each operation.
+    /// Raw integer value of each operation.
     pub ops: Vec<FormId>,
-    /// The code of each output element.
+    /// Raw integer value of each output element.
     pub outputs: Vec<FormId>,
 }
 
@@ -28,7 +28,7 @@ fn steps(n: i64) -> OrOverflow<u32> {
     u32::try_from(n).map_err(|_| Overflow)
 }
 
-/// `align(v, frac, to)`.
+/// Returns `align(v, frac, to)`.
 fn aligned(t: &mut LinearForms, x: Fixed, to: i64) -> OrOverflow<FormId> {
     if to >= x.frac {
         if t.as_const(x.code) == Some(0) {
@@ -45,10 +45,10 @@ fn number(t: &mut LinearForms, value: &BigInt) -> OrOverflow<FormId> {
     Ok(t.constant(v))
 }
 
-/// Makes the forms of all operations and outputs.
+/// Builds the forms of all operations and outputs.
 ///
 /// # Errors
-/// [`Overflow`] where a value passes 127 bits.
+/// [`Overflow`] if a value exceeds 127 bits.
 pub fn forms(t: &mut LinearForms, model: &Model) -> OrOverflow<ModelForms> {
     let mut out = ModelForms::default();
     for kif in model.input_kifs() {
@@ -66,7 +66,7 @@ pub fn forms(t: &mut LinearForms, model: &Model) -> OrOverflow<ModelForms> {
         }
         let mut form = t.value(moved, kif.width(), kif.signed)?;
         if form != moved && (t.rules().has_names() || t.rules() == RuleSet::Local) {
-            // The number before it wraps has a name of its own.
+            // The number before wrapping has its own name.
             let name = t.named(moved)?;
             form = t.value(name, kif.width(), kif.signed)?;
         }
@@ -89,7 +89,7 @@ pub fn forms(t: &mut LinearForms, model: &Model) -> OrOverflow<ModelForms> {
     Ok(out)
 }
 
-/// The result before it is aligned and wrapped, with its fractional bits.
+/// Returns the result before alignment and wrapping, and its number of fractional bits.
 fn operation(t: &mut LinearForms, model: &Model, done: &ModelForms, id: ValueId) -> OrOverflow<(FormId, i64)> {
     let kif = model.kif(id);
     let to = i64::from(kif.frac);
@@ -171,7 +171,7 @@ fn operation(t: &mut LinearForms, model: &Model, done: &ModelForms, id: ValueId)
                     t.zero(x)?
                 }
             };
-            // The code is 0 or 1 whatever the binary point.
+            // The raw integer value is 0 or 1 for any binary point.
             (bit, to)
         }
         Op::Binary { op, a, b, shift } => {
@@ -183,7 +183,7 @@ fn operation(t: &mut LinearForms, model: &Model, done: &ModelForms, id: ValueId)
     })
 }
 
-/// Bitwise operations by the one that is an atom.
+/// Returns a bitwise operation, expressed by the bitwise and, which is an atom.
 fn bitwise(t: &mut LinearForms, op: BinaryBits, x: FormId, y: FormId) -> OrOverflow<FormId> {
     let both = t.and(&[x, y])?;
     let (out, shape) = match op {
@@ -201,7 +201,7 @@ fn bitwise(t: &mut LinearForms, op: BinaryBits, x: FormId, y: FormId) -> OrOverf
     Ok(out)
 }
 
-/// The sign bit if signed, bit `width - 1` if not; clear without bits.
+/// Returns the top bit: the sign bit if signed, otherwise bit `width - 1`; 0 for a value without bits.
 fn top_bit(t: &mut LinearForms, code: FormId, kif: Kif) -> OrOverflow<FormId> {
     if kif.is_zero() {
         return Ok(t.constant(0));
@@ -212,7 +212,8 @@ fn top_bit(t: &mut LinearForms, code: FormId, kif: Kif) -> OrOverflow<FormId> {
     t.floor(code, kif.width() - 1)
 }
 
-/// The sum of the terms, subtracted where marked, at their finest binary point.
+/// Returns the sum of terms at their finest binary point, and its number of fractional bits; `true` marks a subtracted
+/// term.
 fn sum(t: &mut LinearForms, terms: &[(Fixed, bool)]) -> OrOverflow<(FormId, i64)> {
     let frac = terms.iter().map(|x| x.0.frac).max().unwrap_or(0);
     let mut total = t.constant(0);
@@ -268,7 +269,7 @@ mod tests {
             for (j, code) in outputs.iter().enumerate() {
                 check(forms.outputs[j], code, format!("seed {seed}, output {j}"));
             }
-            // The inputs' gates carry the lane's values.
+            // The inputs' gates get the values of the lane.
             let mut pattern = vec![false; e.words.aig.inputs().len()];
             for &f in &forms.inputs {
                 for (a, _) in t.terms(f) {
@@ -293,7 +294,7 @@ mod tests {
 
     #[test]
     fn forms_agree_with_the_golden_interpreter() {
-        // In the suite one set of rules for each, in a longer run both.
+        // The normal test run uses one set of rules for each seed, a longer run both sets.
         let seeds = alir_testing::seeds(0..250);
         let count = (seeds.end - seeds.start) as usize;
         let both = seeds.start > 0;
@@ -305,7 +306,7 @@ mod tests {
                 }
             }
         }
-        // Rounding after a ReLU is a form of rounding before it.
+        // Rounding after a ReLU equals a form of rounding before it.
         for seed in 0..300 {
             let model = alir_testing::random::rounded::program(seed);
             for rules in [RuleSet::Rows, RuleSet::All, RuleSet::Local] {

@@ -1,51 +1,52 @@
-//! Sums of products multiplied out: polynomials with exact integer coefficients, modulo a power of two.
+//! Multiplied out sums of products: polynomials with exact integer coefficients, modulo a power of two.
 //!
-//! Forms keep a choice `c x` and a long product as one atom each. Where that is not enough, both sides of a question
-//! are multiplied out here, over atoms and over *bits*: conditions that are 0 or 1 for every input, and so their own
-//! squares. Logic of bits is arithmetic (`a xor b = a + b - 2 a b`), and a polynomial in bits of which none occurs
-//! twice in a monomial is the only one for its function. So whatever selects a multiple of a word by some bits of
-//! another is the same polynomial as the multiple that it selects: for a row of a multiplier recoded after A. D. Booth
-//! (1951), `(b1 + b0 - 2 b2) x`, whichever gates make it. A bit that is left alone in a monomial is then what it is of
-//! its word, `floor(y / 2^k) - 2 floor(y / 2^(k+1))`, and the rows' sum telescopes to the product (rewriting to
-//! polynomials as in A. Mahzoon, D. Große, R. Drechsler, *RevSCA*, DAC 2019, but on words instead of gates).
+//! Forms keep a choice `c x` and a long product as one atom each. If that does not decide a question, both sides are
+//! multiplied out here, over atoms and over *bits*: conditions that are 0 or 1 for every input, so that each equals its
+//! own square. Logic of bits is arithmetic (`a xor b = a + b - 2 a b`), and each function of bits has a unique
+//! polynomial in which no monomial contains a bit twice. So if some bits of a word select a multiple of another word,
+//! the polynomial of the selection equals that of the multiple, for any gates. An example is a row of a multiplier
+//! recoded after A. D. Booth (1951): `(b1 + b0 - 2 b2) x`. A bit that remains alone in a monomial is replaced by its
+//! definition from its word, `floor(y / 2^k) - 2 floor(y / 2^(k+1))`, and the sum of the rows telescopes to the
+//! product. Rewriting to polynomials is as in A. Mahzoon, D. Große, R. Drechsler, *RevSCA*, DAC 2019, but over words
+//! instead of gates.
 
 use super::rules::gcd;
 use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Range, Table, add, mul, power};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// Most monomials of one polynomial.
+/// Largest number of monomials of one polynomial.
 const MAX_MONOMIALS: usize = 1 << 20;
-/// Ticks for one monomial.
+/// Cost in ticks of one monomial.
 pub const MONOMIAL: u64 = 10;
-/// Most factors of a monomial.
+/// Largest number of factors of a monomial.
 const MAX_DEGREE: usize = 24;
 /// Largest number of terms of a sum that is recognised as a wrapped number or a choice.
 const MAX_WRAPPED: usize = 8;
 /// Largest number of monomials that are created to factor one form.
 const MAX_FACTORED: u64 = 1 << 14;
-/// Most indeterminates whose cofactors are tried as factors.
+/// Largest number of indeterminates whose cofactors are tried as factors.
 const MAX_COFACTORS: usize = 4;
-/// Most monomials in which names of products are expanded, and how often.
+/// Largest number of monomials in which names of products are expanded, and of such expansions.
 const MAX_NAMED: usize = 1000;
 const MAX_RENAMED: usize = 4;
-/// Depth of atoms within atoms.
+/// Largest nesting depth of atoms.
 const MAX_DEPTH: u32 = 100;
 
-/// Logic function that computes a bit from others.
+/// Definition of a bit as a logic function of others.
 #[derive(Clone, Copy, Debug)]
 pub enum Logic {
-    /// Both.
+    /// Conjunction.
     And(FormId, FormId),
-    /// Either.
+    /// Disjunction.
     Or(FormId, FormId),
-    /// One of them.
+    /// Exclusive or.
     Xor(FormId, FormId),
-    /// The second form where the first one is set, else the third.
+    /// The second form if the first one is 1, otherwise the third.
     Mux(FormId, FormId, FormId),
 }
 
-/// An indeterminate.
+/// Indeterminate of a polynomial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Unit {
     /// A form that is 0 or 1.
@@ -54,21 +55,21 @@ enum Unit {
     Atom(AtomId),
 }
 
-/// A product of indeterminates in order.
+/// Product of indeterminates in ascending order.
 type Monomial = Box<[Unit]>;
 
-/// Coefficients by monomial, modulo `2^128`; none is zero modulo the question's power of two.
+/// Polynomial: coefficients by monomial, modulo `2^128`; none is zero modulo the question's power of two.
 #[derive(Clone, Debug, Default)]
 struct Polynomial(FxHashMap<Monomial, u128>);
 
-/// One question.
+/// Expansion of the forms of one question.
 struct Expansion<'t> {
     terms: &'t mut LinearForms,
     mask: u128,
     forms: FxHashMap<FormId, Rc<Polynomial>>,
-    /// Bits whose definitions are being expanded now.
+    /// Bits whose definitions are being expanded.
     open: FxHashSet<FormId>,
-    /// Number of monomials that may still be created.
+    /// Number of monomials that can still be created.
     left: u64,
 }
 
@@ -80,14 +81,14 @@ impl LinearForms {
         }
     }
 
-    /// Narrows the range of a form that is a product of two others once multiplied out, such as the rows of a
-    /// multiplier: each row by itself may be negative, the product of two numbers without signs is not.
+    /// Narrows the range of a form that is the product of two others once multiplied out, such as the sum of the rows
+    /// of a multiplier. The terms of that sum may be negative, although a product of two unsigned numbers is not.
     pub(super) fn narrow_as_product(&mut self, f: FormId) -> OrOverflow<()> {
         if !self.selects(f) || !self.factored.insert(f) {
             return Ok(());
         }
         let mut run = Expansion::new(self, u128::MAX, MAX_FACTORED);
-        // A sum that is cut is moved by half its size, so that it has no sign.
+        // A truncated sum may have been offset by half its size to be unsigned.
         let moved = run.terms.constant_of(f);
         let factors = run.form(f, 0).and_then(|p| run.settled(&p)).and_then(|p| {
             let mut still = p.clone();
@@ -101,11 +102,11 @@ impl LinearForms {
         let spent = MAX_FACTORED - run.left;
         self.work += MONOMIAL * spent;
         let Ok(Some(([a, b], moved))) = factors else { return Ok(()) };
-        // If a bound overflows 127 bits, the range stays unknown.
+        // If a bound overflows 127 bits, the range is not narrowed.
         let Ok(range) = product_range(self.range(a), self.range(b)) else { return Ok(()) };
         let (Ok(first), Ok(last)) = (add(range.0, moved), add(range.1, moved)) else { return Ok(()) };
         let (range, (lo, hi)) = ((first, last), self.range(f));
-        // Equal modulo 2^128, and both of less than 127 bits.
+        // Form and product are equal modulo 2^128, and both have less than 127 bits.
         if lo <= range.1 && range.0 <= hi {
             self.narrow(f, range);
         }
@@ -124,9 +125,9 @@ impl LinearForms {
         self.terms(f).filter(selects).nth(1).is_some()
     }
 
-    /// The product of two forms within these bounds that a form is modulo `2^width`, if there is one: rows of a
-    /// multiplier are cut where the product ends, and so the sum of them is that product only once what passes its end
-    /// is left out.
+    /// Returns the product of two forms that equals a form modulo `2^width`, if its range is within `bounds`; otherwise
+    /// `None`. The rows of a multiplier are truncated at the width of the product, so their sum equals the product only
+    /// modulo that power of two.
     pub(super) fn product_within(&mut self, f: FormId, width: u32, bounds: Range) -> OrOverflow<Option<FormId>> {
         if width >= 126 || !self.selects(f) {
             return Ok(None);
@@ -137,7 +138,7 @@ impl LinearForms {
         let mask = (1u128 << width) - 1;
         let mut run = Expansion::new(self, mask, MAX_FACTORED);
         let factors = run.form(f, 0).and_then(|p| run.settled(&p)).and_then(|mut p| {
-            // Of the numbers that are equal modulo 2^width the smallest.
+            // Each coefficient becomes the residue of least magnitude.
             for c in p.0.values_mut() {
                 *c = if *c > mask / 2 { c.wrapping_sub(mask + 1) } else { *c };
             }
@@ -175,11 +176,11 @@ impl LinearForms {
         Ok(())
     }
 
-    /// Returns `true` if two forms are proved equal modulo `2^width` by multiplying out, in at most `work` monomials.
-    /// `false` is undecided.
+    /// Returns `true` if two forms are proved equal modulo `2^width` by multiplying out, with at most `work` monomials.
+    /// `false` means undecided.
     ///
     /// # Errors
-    /// [`Overflow`] where that takes more, or the forms grow too large.
+    /// [`Overflow`] if the expansion needs more monomials, or the forms grow too large.
     pub fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32, work: u64) -> OrOverflow<bool> {
         let Some(d) = self.difference(f, g, width)? else { return Ok(true) };
         let mask = if width < 128 { (1 << width) - 1 } else { u128::MAX };
@@ -263,7 +264,7 @@ impl<'t> Expansion<'t> {
         Ok(())
     }
 
-    /// `to + factor * p`.
+    /// Adds `factor * p` to `to`.
     fn add(&mut self, to: &mut Polynomial, factor: i128, p: &Polynomial) -> OrOverflow<()> {
         self.spend(p.0.len())?;
         for (monomial, &c) in &p.0 {
@@ -292,7 +293,7 @@ impl<'t> Expansion<'t> {
         lo >= 0 && hi <= 1
     }
 
-    /// Returns `true` if a form is a sum of inputs and names, and of terms that wrap it: even multiples of its sign or
+    /// Returns `true` if a form is a sum of inputs, names, and terms that wrap the sum: even multiples of its sign or
     /// its high bits.
     fn is_wrapped(&self, f: FormId) -> bool {
         let is_turn = |a| matches!(self.terms.atom(a), Atom::Negative(_) | Atom::Floor(..));
@@ -330,10 +331,10 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// A form that is 0 or 1.
+    /// Returns the polynomial of a form that is 0 or 1.
     fn bit(&mut self, f: FormId, depth: u32) -> OrOverflow<Polynomial> {
         let other = self.terms.complement(f)?;
-        // Definitions of bits may be cyclic: a bit that is being expanded is an indeterminate.
+        // Definitions of bits may be cyclic, so a bit whose definition is being expanded is an indeterminate.
         if self.open.insert(f.min(other)) {
             let out = self.defined(f, other, depth + 1);
             self.open.remove(&f.min(other));
@@ -345,8 +346,8 @@ impl<'t> Expansion<'t> {
         if f < other { Ok(p) } else { self.complement(&p) }
     }
 
-    /// Returns the polynomial of a bit by its definition, if one is known; `other` is the form that is 1 where the bit
-    /// is 0.
+    /// Returns the polynomial of a bit by its definition; `None` if no definition is known. `other` is the complement
+    /// of the bit.
     fn defined(&mut self, f: FormId, other: FormId, depth: u32) -> OrOverflow<Option<Polynomial>> {
         if let Some(&logic) = self.terms.logic.get(&f) {
             return self.logic(logic, depth).map(Some);
@@ -366,7 +367,7 @@ impl<'t> Expansion<'t> {
         Ok(None)
     }
 
-    /// `1 - p`.
+    /// Returns `1 - p`.
     fn complement(&mut self, p: &Polynomial) -> OrOverflow<Polynomial> {
         let mut out = Polynomial::constant(1, self.mask);
         self.add(&mut out, -1, p)?;
@@ -435,7 +436,7 @@ impl<'t> Expansion<'t> {
                     None => Ok(Polynomial::unit(Unit::Atom(a))),
                 }
             }
-            // The name of a number that wraps: the number may be in the question under its own.
+            // The name of a number that wraps is expanded, as the question may contain the number without its name.
             Atom::Value(x) if self.is_wrapped(x) => Ok((*self.form(x, depth)?).clone()),
             Atom::Floor(x, m) => {
                 // The floor of a choice is the choice of the floors.
@@ -454,7 +455,7 @@ impl<'t> Expansion<'t> {
         }
     }
 
-    /// `floor((c factor y + rest) / 2^m)`.
+    /// Returns the polynomial of `floor((c factor y + rest) / 2^m)`.
     fn floors(
         &mut self,
         c: FormId,
@@ -474,7 +475,7 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// Returns `part` where `x` is not negative, else 0.
+    /// Returns the polynomial of `part` if `x` is not negative, otherwise 0.
     fn positive(&mut self, x: FormId, part: FormId, depth: u32) -> OrOverflow<Polynomial> {
         let below = self.terms.negative(x)?;
         let (p, q) = (self.form(below, depth)?, self.form(part, depth)?);
@@ -485,13 +486,13 @@ impl<'t> Expansion<'t> {
     }
 
     /// Returns the polynomial of a table that is quadratic in its argument and the argument's high bits, such as a
-    /// table of squares.
+    /// table of squares. Returns `None` for other tables.
     fn quadratic(&mut self, x: FormId, table: &Table, depth: u32) -> OrOverflow<Option<Polynomial>> {
         let size = table.values.len();
         self.terms.charge(size as u64);
         let mut found = Quadratic::interpolate(&table.values, table.first).map(|q| (x, q));
         if found.is_none() && size.is_power_of_two() {
-            // By the low bits of the argument, or of its negative: either of them may index a table.
+            // Either the low bits of the argument or those of its negative may be the index of a table.
             let bits = size.trailing_zeros();
             for sign in [1, -1] {
                 let at = |low: usize| (sign * low as i128 - table.first).rem_euclid(size as i128) as usize;
@@ -522,7 +523,7 @@ impl<'t> Expansion<'t> {
     fn settled(&mut self, p: &Polynomial) -> OrOverflow<Polynomial> {
         let mut out = Polynomial::default();
         for (monomial, &factor) in &p.0 {
-            // Signs and the like are words of their own.
+            // Single terms such as signs are not bits of a larger word.
             let mut bits = monomial.iter().enumerate().filter_map(|(i, u)| match u {
                 Unit::Bit(f) if self.terms.len(*f) > 1 => Some((i, *f)),
                 _ => None,
@@ -554,8 +555,8 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// No floor of a word is squared any more: with the bit `b = f - 2 g` below `g = floor(f / 2)`, `b^2 = b`, and so
-    /// `f^2 = 4 f g - 4 g^2 + f - 2 g`. A square by rows has a row for each bit, and is such a sum.
+    /// Replaces the squares of words. With the bit `b = f - 2 g` below `g = floor(f / 2)`, `b^2 = b`, and so `f^2 = 4 f
+    /// g - 4 g^2 + f - 2 g`. A square computed by rows has a row for each bit, and has this form.
     fn without_squares(&mut self, p: Polynomial) -> OrOverflow<Polynomial> {
         let mut rest = p;
         let mut out = Polynomial::default();
@@ -593,7 +594,7 @@ impl<'t> Expansion<'t> {
         p.0.len() <= MAX_NAMED && p.0.keys().any(|m| m.iter().any(|&u| self.named_product(u).is_some()))
     }
 
-    /// Returns the definition of a name of a product.
+    /// Returns the definition of a name of a product; `None` for other indeterminates.
     fn named_product(&self, unit: Unit) -> Option<FormId> {
         match unit {
             Unit::Atom(a) => match *self.terms.atom(a) {
@@ -604,7 +605,7 @@ impl<'t> Expansion<'t> {
         }
     }
 
-    /// Products instead of their names.
+    /// Replaces the names of products by their definitions.
     fn without_names(&mut self, p: &Polynomial) -> OrOverflow<Polynomial> {
         let mut out = Polynomial::default();
         for (monomial, &c) in &p.0 {
@@ -621,7 +622,7 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// Returns two forms, neither of them constant, whose product is `p`.
+    /// Returns two nonconstant forms with the product `p`; `None` if there are none.
     fn factors(&mut self, p: &Polynomial) -> OrOverflow<Option<[FormId; 2]>> {
         if p.0.keys().any(|m| m.len() > 2) {
             return Ok(None);
@@ -629,7 +630,7 @@ impl<'t> Expansion<'t> {
         let mut units: Vec<Unit> = p.0.keys().flat_map(|m| m.iter().copied()).collect();
         units.sort_unstable();
         units.dedup();
-        // Where x occurs in one of two factors only, its cofactor is the other factor.
+        // If x occurs in only one of two factors, its cofactor is the other factor.
         let mut left = MAX_COFACTORS;
         for x in units {
             if left == 0 {
@@ -648,7 +649,8 @@ impl<'t> Expansion<'t> {
         Ok(None)
     }
 
-    /// `p / by`, if it is a linear form, for a linear form that has an indeterminate once.
+    /// Returns `p / by` if the quotient is a linear form, for a linear form `by` that contains an indeterminate with
+    /// coefficient 1 or -1.
     fn quotient(&mut self, p: &Polynomial, by: &Polynomial) -> OrOverflow<Option<Polynomial>> {
         let once = |(m, &c): (&Monomial, &u128)| match m[..] {
             [x] if c == 1 || c == u128::MAX => Some((x, c)),
@@ -695,7 +697,7 @@ impl<'t> Expansion<'t> {
     }
 }
 
-/// A function of `x`, quadratic in `x` and `h = floor(x / 2^bit)`.
+/// A function that is quadratic in `x` and `h = floor(x / 2^bit)`.
 struct Quadratic {
     bit: u32,
     /// Coefficients of `x^2`, `x h`, `h^2`, `x`, `h` and 1.
@@ -706,7 +708,7 @@ impl Quadratic {
     /// Returns the quadratic function with the given values from `first` up; `None` if there is none, or if the values
     /// lie on a straight line.
     fn interpolate(values: &[i128], first: i128) -> Option<Quadratic> {
-        // So that no number below passes 127 bits.
+        // With these bounds no number below exceeds 127 bits.
         let fits = |v: &i128| v.unsigned_abs() < 1 << 40;
         let size = values.len() as i128;
         if !(8..=1 << 16).contains(&size) || first.unsigned_abs() > 1 << 16 || !values.iter().all(fits) {
@@ -714,10 +716,10 @@ impl Quadratic {
         }
         let at = |x: i128| usize::try_from(x - first).ok().and_then(|i| values.get(i)).copied();
         let bits = values.len().next_power_of_two().trailing_zeros();
-        // From the whole down: first without high bits, then with more and more of them.
+        // Tries widths in descending order: first without high bits, then with more and more of them.
         (2..=bits).rev().find_map(|bit| {
             let step = 1i128 << bit;
-            // Where h is constant; the first of three or more.
+            // First of at least three arguments with the same h.
             let start = if first.rem_euclid(step) + 3 <= step { first } else { (first.div_euclid(step) + 1) * step };
             let (u, v, w) = (at(start)?, at(start + 1)?, at(start + 2)?);
             let twice = w - 2 * v + u;
@@ -725,11 +727,11 @@ impl Quadratic {
                 return None;
             }
             let xx = twice / 2;
-            // v - u, u where x = start.
+            // From the values `u` at `start` and `v` at the next argument.
             let slope = v - u - xx * (2 * start + 1);
             let h = start.div_euclid(step);
             let rest = u - xx * start * start - slope * start;
-            // The next two runs: their slopes and constants.
+            // Slopes and constants of the next two runs.
             let next = |k: i128| {
                 let from = (h + k) * step;
                 let (u, v) = (at(from)?, at(from + 1)?);
@@ -742,7 +744,7 @@ impl Quadratic {
             if second % 2 != 0 {
                 return None;
             }
-            // rest = hh h^2 + h1 h + one at h, h + 1 and h + 2.
+            // rest = hh h^2 + h1 h + one for h, h + 1 and h + 2.
             let hh = second / 2;
             let h1 = first_step - hh * (2 * h + 1);
             let (x1, one) = (slope - xh * h, rest - hh * h * h - h1 * h);
@@ -755,8 +757,8 @@ impl Quadratic {
     }
 }
 
-/// Returns the cofactor of `x` in a polynomial of no more than two indeterminates at a time, divided by its content;
-/// `None` if that is a constant, or if `x` is squared.
+/// Returns the cofactor of `x` in a polynomial of monomials with at most two indeterminates, divided by its content.
+/// Returns `None` if the cofactor is constant, or if `x` is squared.
 fn cofactor(p: &Polynomial, x: Unit) -> Option<Polynomial> {
     let mut out = Polynomial::default();
     for (monomial, &c) in p.0.iter().filter(|(m, _)| m.contains(&x)) {

@@ -1,5 +1,5 @@
-//! Operations on forms. Each is an identity over the integers; together they are arranged so that the usual ways to
-//! write the same hardware end in the same form.
+//! Operations on forms. Each operation is an identity over the integers; the rules convert the usual implementations of
+//! the same hardware to the same form.
 
 mod cases;
 mod choices;
@@ -10,10 +10,10 @@ mod tables;
 
 use super::{AtomId, FormId, LinearForms, OrOverflow, Sum, add, mul};
 
-/// Most terms of a form built by expanding floors.
+/// Largest number of terms of a form built by expanding floors.
 const MAX_MERGED: usize = 2_000;
 
-/// Greatest common divisor of the magnitudes; the other one's where one is 0.
+/// Returns the greatest common divisor of the magnitudes; if one number is 0, the magnitude of the other one.
 pub(super) fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.abs(), b.abs());
     while b != 0 {
@@ -22,7 +22,7 @@ pub(super) fn gcd(a: i128, b: i128) -> i128 {
     a
 }
 
-/// `v` modulo `2^w` in `(-2^(w-1), 2^(w-1)]`.
+/// Returns `v` modulo `2^w` in `(-2^(w-1), 2^(w-1)]`.
 fn residue(v: i128, w: u32) -> i128 {
     if w == 0 {
         return 0;
@@ -35,7 +35,7 @@ fn residue(v: i128, w: u32) -> i128 {
 }
 
 impl LinearForms {
-    /// `f + factor * g`.
+    /// Returns `f + factor * g`.
     pub fn linear(&mut self, f: FormId, factor: i128, g: FormId) -> OrOverflow<FormId> {
         if factor == 0 {
             return Ok(f);
@@ -81,17 +81,17 @@ impl LinearForms {
         Ok(id)
     }
 
-    /// `f + g`.
+    /// Returns `f + g`.
     pub fn add(&mut self, f: FormId, g: FormId) -> OrOverflow<FormId> {
         self.linear(f, 1, g)
     }
 
-    /// `f - g`.
+    /// Returns `f - g`.
     pub fn sub(&mut self, f: FormId, g: FormId) -> OrOverflow<FormId> {
         self.linear(f, -1, g)
     }
 
-    /// `f + c`.
+    /// Returns `f + c`.
     pub fn offset(&mut self, f: FormId, c: i128) -> OrOverflow<FormId> {
         if c == 0 {
             return Ok(f);
@@ -100,7 +100,7 @@ impl LinearForms {
         self.linear(f, 1, c)
     }
 
-    /// `factor * f`.
+    /// Returns `factor * f`.
     pub fn scale(&mut self, f: FormId, factor: i128) -> OrOverflow<FormId> {
         if factor == 1 {
             return Ok(f);
@@ -109,12 +109,12 @@ impl LinearForms {
         self.linear(zero, factor, f)
     }
 
-    /// The only term of a form, if it has one.
+    /// Returns the only term of a form; `None` if the number of terms is not one.
     pub(super) fn only(&self, f: FormId) -> Option<(AtomId, i128)> {
         if self.len(f) == 1 { self.terms(f).next() } else { None }
     }
 
-    /// Greatest common divisor of the factors; 0 for a constant.
+    /// Returns the greatest common divisor of the factors; 0 for a constant.
     pub(super) fn content(&self, f: FormId) -> i128 {
         let mut g = 0;
         for (_, c) in self.terms(f) {
@@ -131,7 +131,7 @@ impl LinearForms {
         self.terms(f).last().is_some_and(|(_, c)| c < 0)
     }
 
-    /// The form with every factor divided by `g`, which divides them, and the constant rounded down.
+    /// Returns the form with every factor divided by the common divisor `g`, and the constant divided and rounded down.
     pub(super) fn divided(&mut self, f: FormId, g: i128) -> OrOverflow<FormId> {
         if g == 1 {
             return Ok(f);
@@ -146,7 +146,7 @@ impl LinearForms {
         Ok(id)
     }
 
-    /// Factors reduced modulo `2^w` to small ones.
+    /// Returns the form with its factors reduced modulo `2^w` to least magnitude.
     pub fn reduced(&mut self, f: FormId, w: u32) -> OrOverflow<FormId> {
         if w >= 120 {
             return Ok(f);
@@ -162,7 +162,7 @@ impl LinearForms {
         Ok(f == g || self.difference(f, g, w)?.is_none())
     }
 
-    /// `f - g` modulo `2^w`, reduced; none if it is zero.
+    /// Returns `f - g` modulo `2^w`, reduced; `None` if it is zero.
     pub fn difference(&mut self, f: FormId, g: FormId, w: u32) -> OrOverflow<Option<FormId>> {
         if f == g || w == 0 {
             return Ok(None);

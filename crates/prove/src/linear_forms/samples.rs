@@ -1,26 +1,26 @@
-//! Values of forms for assignments of the free atoms, many at once.
+//! Values of forms for many assignments of the free atoms at once.
 
 use super::{Atom, AtomId, FormId, LinearForms};
 use alir_core::num::SplitMix;
 use rustc_hash::FxHashMap;
 
-/// Assignments at a time.
+/// Number of assignments that are evaluated at once.
 pub const LANES: usize = 64;
 
-/// Ticks of one term under all assignments.
+/// Cost in ticks of one term under all assignments.
 pub const TERM: u64 = 10;
 
-/// One value for each assignment.
+/// Values of a number for all assignments.
 pub type Lanes = [i128; LANES];
 
-/// A function of a value that is an atom of its own.
+/// Atom that is a function of another value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derived {
-    /// 1 where it is negative.
+    /// 1 if the value is negative, otherwise 0.
     Sign,
-    /// 1 where it is not.
+    /// 1 if the value is not negative, otherwise 0.
     Opposite,
-    /// Its bits from this one up where it is positive, else 0.
+    /// Bits from this position up if the value is positive, otherwise 0.
     Above(u32),
 }
 
@@ -34,16 +34,17 @@ impl Derived {
     }
 }
 
-/// Values of atoms, computed on demand. Arithmetic wraps at 128 bits, which no form within its range reaches.
+/// Values of atoms, computed on demand. Arithmetic wraps at 128 bits, which forms within their ranges never exceed.
 #[derive(Default)]
 pub struct Samples {
     values: FxHashMap<AtomId, Box<Lanes>>,
-    /// Ticks that were not yet taken by `take_work`.
+    /// Ticks that `take_work` has not returned yet.
     work: u64,
 }
 
 impl Samples {
-    /// Random assignments, the first ones being all smallest, all largest, and all zero or nearest to it.
+    /// Returns random assignments. In the first three assignments all values are nearest to zero, smallest, and
+    /// largest, respectively.
     pub fn random(terms: &LinearForms, seed: u64) -> Samples {
         let mut out = Samples::default();
         let mut rng = SplitMix::new(seed);
@@ -59,7 +60,7 @@ impl Samples {
                     0 => 0i128.clamp(lo, hi),
                     1 => lo,
                     2 => hi,
-                    // Ends are where wraps happen.
+                    // Bounds of the range are likely to cause wrapping.
                     3..12 if bits & 3 == 0 => lo,
                     3..12 if bits & 3 == 1 => hi,
                     _ if span == u128::MAX => bits as i128,
@@ -71,7 +72,7 @@ impl Samples {
         out
     }
 
-    /// One assignment in all lanes: a value for each free atom that matters; others are nearest to zero.
+    /// Returns the same assignment in all lanes. Free atoms for which `value` returns `None` are nearest to zero.
     pub fn single(terms: &LinearForms, value: impl Fn(AtomId) -> Option<i128>) -> Samples {
         let mut out = Samples::default();
         for (i, atom) in terms.atoms.iter().enumerate() {
@@ -84,12 +85,13 @@ impl Samples {
         out
     }
 
-    /// Assigns these values to these atoms; no other atom that is free, or does not depend on them, can be read.
+    /// Assigns values to atoms. Only the assigned atoms, and atoms that depend only on assigned atoms, can be
+    /// evaluated.
     pub(super) fn assigned(values: impl Iterator<Item = (AtomId, Lanes)>) -> Samples {
         Samples { values: values.map(|(a, lanes)| (a, Box::new(lanes))).collect(), work: 0 }
     }
 
-    /// The free atoms' values, by their place among them, in each lane.
+    /// Returns an assignment of the free atoms by their index and the lane.
     #[cfg(test)]
     pub fn given(terms: &LinearForms, value: impl Fn(usize, usize) -> i128) -> Samples {
         let free = (0..terms.atoms.len() as u32).map(AtomId).filter(|&a| matches!(terms.atom(a), Atom::Free(_)));
@@ -97,8 +99,8 @@ impl Samples {
         Samples { values: values.collect(), work: 0 }
     }
 
-    /// Consecutive values of one atom, named or free, from `first` up, and of others that are functions of it; only
-    /// what depends on nothing else makes sense then.
+    /// Assigns consecutive values, starting with `first`, to one atom (named or free), and the corresponding values to
+    /// the atoms that are functions of this atom. Only forms that depend on no other atoms are meaningful then.
     pub fn consecutive(terms: &LinearForms, atom: AtomId, derived: &[(AtomId, Derived)], first: i128) -> Samples {
         let (lo, hi) = terms.atom_range(atom);
         let lanes: Lanes = std::array::from_fn(|lane| (first + lane as i128).clamp(lo, hi));
@@ -120,7 +122,7 @@ impl Samples {
         out
     }
 
-    /// Values of a form.
+    /// Returns the values of a form.
     pub fn lanes(&mut self, terms: &LinearForms, f: FormId) -> Lanes {
         self.work += TERM * (terms.len(f) as u64 + 1);
         for a in terms.needed(&[f], |a| self.values.contains_key(&a)) {
@@ -140,7 +142,7 @@ impl Samples {
 
     fn atom(&self, terms: &LinearForms, a: AtomId) -> Lanes {
         match terms.atom(a) {
-            // A free atom made after the assignment was drawn.
+            // A free atom that was created after the random assignment.
             Atom::Free(_) => {
                 let (lo, hi) = terms.atom_range(a);
                 let mut rng = SplitMix::new(u64::from(a.0));

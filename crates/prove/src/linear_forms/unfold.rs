@@ -1,4 +1,4 @@
-//! Expansion of named values, where two forms name different ones.
+//! Expansion of names for the comparison of two forms that contain different names.
 
 use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Sum};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -7,23 +7,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const ROUNDS: u32 = 4;
 /// Maximum number of names that are replaced one by one.
 const SINGLES: u32 = 8;
-/// Most atoms of a form that is expanded.
+/// Largest number of atoms of a form that is expanded.
 const MAX_ATOMS: usize = 2_000;
-/// Depth of atoms within atoms.
+/// Largest nesting depth of atoms.
 const MAX_DEPTH: u32 = 200;
 
 /// Result of expanding the newest name of a form.
 pub(super) enum Without {
-    /// It speaks of no name.
+    /// The form contains no name.
     NoName,
-    /// Nothing is left of it.
+    /// The form is zero after the expansion.
     Nothing,
     /// The remaining form.
     Form(FormId),
 }
 
 impl LinearForms {
-    /// The free and named values that a form speaks of, without those that the latter stand for.
+    /// Returns the free and named values that a form contains, without those in the definitions of the names.
     pub(super) fn spoken(&mut self, f: FormId) -> OrOverflow<FxHashSet<AtomId>> {
         let mut values: FxHashSet<AtomId> = FxHashSet::default();
         let mut seen: FxHashSet<AtomId> = FxHashSet::default();
@@ -47,25 +47,26 @@ impl LinearForms {
         Ok(values)
     }
 
-    /// Returns `true` if a form is a function of one name and of nothing else.
+    /// Returns `true` if a form is a function of a single name.
     pub fn speaks_of_one_name(&mut self, f: FormId) -> OrOverflow<bool> {
         let spoken = self.spoken(f)?;
         let mut names = spoken.iter();
         Ok(names.next().is_some_and(|&a| matches!(self.atom(a), Atom::Value(_))) && names.next().is_none())
     }
 
-    /// Returns `true` if two forms are equal modulo `2^width` once values are expanded that only one of them names.
+    /// Returns `true` if two forms are equal modulo `2^width` after the expansion of names that only one of them
+    /// contains.
     pub fn same_unfolded(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         self.apart(|t| t.same_apart(f, g, width))
     }
 
     fn same_apart(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
-        // First the names that stand for something said with the other names there.
+        // First expands the names whose definitions contain only other names of the difference.
         let Some(d) = self.difference(f, g, width)? else { return Ok(true) };
         if self.related_unfolded(d, width)? {
             return Ok(true);
         }
-        // In what differs, the newest names first: what is left of the older ones then often falls away.
+        // Then expands the newest names in the difference, as terms of older names often cancel afterwards.
         let Some(mut d) = self.difference(f, g, width)? else { return Ok(true) };
         let most = 2 * self.len(d) + 20;
         for _ in 0..SINGLES {
@@ -76,7 +77,7 @@ impl LinearForms {
                 Without::Form(_) | Without::NoName => break,
             }
         }
-        // All names that only one of them speaks of.
+        // Finally expands all names that only one of the forms contains.
         let (mut f, mut g) = (f, g);
         for _ in 0..ROUNDS {
             let (in_f, in_g) = (self.spoken(f)?, self.spoken(g)?);
@@ -95,7 +96,8 @@ impl LinearForms {
         Ok(false)
     }
 
-    /// Expands the newest name that occurs in a form modulo `2^width`; `spoken` lists the inputs and names of the form.
+    /// Expands the newest name that occurs in a form modulo `2^width`; `spoken` contains the inputs and names of the
+    /// form.
     pub(super) fn without_newest(&mut self, d: FormId, spoken: &FxHashSet<AtomId>, width: u32) -> OrOverflow<Without> {
         let names = spoken.iter().copied().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
         let Some(newest) = names.max() else { return Ok(Without::NoName) };
@@ -104,8 +106,8 @@ impl LinearForms {
         Ok(self.difference(unfolded, zero, width)?.map_or(Without::Nothing, Without::Form))
     }
 
-    /// Returns `true` if a form is zero modulo `2^width` once values are expanded whose definitions the form expresses
-    /// with other names.
+    /// Returns `true` if a form is zero modulo `2^width` after the expansion of names whose definitions contain only
+    /// other inputs and names of the form.
     fn related_unfolded(&mut self, mut d: FormId, width: u32) -> OrOverflow<bool> {
         let zero = self.constant(0);
         for _ in 0..ROUNDS {
@@ -130,7 +132,7 @@ impl LinearForms {
         Ok(false)
     }
 
-    /// The form with these names replaced by what they mean.
+    /// Returns the form with these names replaced by their definitions.
     pub(super) fn unfolded(
         &mut self,
         f: FormId,
@@ -204,7 +206,7 @@ impl LinearForms {
             }
             Atom::Table(x, t) => {
                 let y = inner(self, x)?;
-                // The table covers the range that the argument had.
+                // The table covers the previous range of the argument.
                 self.narrow(y, self.range(x));
                 self.table_of(y, t.first, t.values.clone())
             }

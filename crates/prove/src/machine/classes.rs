@@ -1,4 +1,4 @@
-//! Classes of register bits, of both sides, that are always the same up to complement.
+//! Classes of register bits of both sides that are always equal up to complement.
 
 use super::model::{self, Cells, SymbolicCell};
 use super::port_pairs::key;
@@ -10,22 +10,22 @@ use alir_core::ir::machine::SignalId;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-/// Ticks for one gate built.
+/// Cost in ticks of one built gate.
 const GATE: u64 = 2;
 
-/// All register bits, numbered: first the machine's, then the file's.
+/// Register bits of both sides by index: first those of the machine, then those of the file.
 pub(super) struct States {
     /// Register, element and bit of each bit of the machine.
     machine: Vec<(SignalId, usize, usize)>,
     total: usize,
-    /// For each bit of the file the bits of the machine that its register's name speaks of.
+    /// For each bit of the file: the bits of the machine that the name of its register refers to.
     hints: Vec<std::ops::Range<usize>>,
 }
 
 impl States {
     pub(super) fn new(pair: &Pair<'_>) -> States {
         let mut machine = Vec::new();
-        // A register, and each of its elements, by name.
+        // Registers and their elements by name.
         let mut named: FxHashMap<String, std::ops::Range<usize>> = FxHashMap::default();
         for id in model::registers(pair.machine) {
             let signal = pair.machine.signal(id);
@@ -42,7 +42,7 @@ impl States {
         for (&id, &first) in pair.file.registers.iter().zip(&pair.file.first) {
             let signal = pair.file.rtl.signal(id);
             let name = key(signal.name.rsplit('.').next().unwrap_or_default());
-            // Where a port has the name, its register may be `name_r` or `name_reg`.
+            // If a port has the name, the register may be called `name_r` or `name_reg`.
             let spelt = [Some(name.as_str()), name.strip_suffix('r'), name.strip_suffix("reg")];
             if let Some(range) = spelt.into_iter().flatten().find_map(|name| named.get(name)) {
                 states.hints[first..first + signal.width as usize].fill(range.clone());
@@ -79,16 +79,16 @@ impl States {
         cells
     }
 
-    /// Returns all register bits after the clock edge.
+    /// Returns all register bits after the clock edge, those of the machine first.
     pub(super) fn next(&self, pair: &Pair<'_>, machine: &Cells, file: &[Lit]) -> Vec<Lit> {
         let registers = model::registers(pair.machine);
         let machine = registers.flat_map(|id| &machine[id.index()]).flat_map(|cell| cell.bits.iter().copied());
         machine.chain(file.iter().copied()).collect()
     }
 
-    /// Returns power-on values for a simulation. Without defined ones, all bits of an element start with equal values,
-    /// and with that of the file's register of the same name and any size; `undefined` selects them. Elements without
-    /// such a register start as 0, the constant to which optimisation most likely changed them.
+    /// Returns power-on values for a simulation. All undefined bits of an element start with equal values, also equal
+    /// to those of the file's register of the same name and any size; `undefined` selects the values. Elements without
+    /// such a register start as 0, the most likely constant after optimisation.
     pub(super) fn power_on<R: Copy + Alike>(&self, pair: &Pair<'_>, mut undefined: impl FnMut() -> R) -> Vec<R> {
         let mut of_element: FxHashMap<(SignalId, usize), R> = FxHashMap::default();
         for &(id, k, _) in &self.machine {
@@ -117,7 +117,8 @@ impl States {
         values
     }
 
-    /// Returns the bit of the file at the same position of the register with the same name and size.
+    /// Returns the bit of the file at the same position of the register with the same name and size; `None` if there is
+    /// none.
     fn twin(&self, pair: &Pair<'_>, bit: usize) -> Option<usize> {
         pair.file.registers.iter().zip(&pair.file.first).find_map(|(&id, &first)| {
             let hint = &self.hints[first];
@@ -131,7 +132,7 @@ impl States {
         self.hints[file].contains(&bit)
     }
 
-    /// Returns the power-on value of a bit, if it has one.
+    /// Returns the power-on value of a bit; `None` if it is undefined.
     pub(super) fn first_value(&self, pair: &Pair<'_>, bit: usize) -> Option<bool> {
         match bit.checked_sub(self.model()) {
             Some(at) => pair.file.power_on[at],
@@ -150,14 +151,14 @@ impl States {
         }
     }
 
-    /// Returns the power-on value of a bit of the machine, if it has one.
+    /// Returns the power-on value of a bit of the machine; `None` if it is undefined.
     fn machine_power_on(&self, pair: &Pair<'_>, bit: usize) -> Option<bool> {
         let (id, k, b) = self.machine[bit];
         pair.machine.signal(id).reset_to.as_ref().map(|to| to[k].bit(b as u64))
     }
 }
 
-/// Values whose bits can all be equal.
+/// Values that consist of bits.
 pub(super) trait Alike {
     /// Returns the value with all bits equal to `value`.
     fn all(value: bool) -> Self;
@@ -169,13 +170,13 @@ impl<const N: usize> Alike for [u64; N] {
     }
 }
 
-/// Bits in classes. Bit `n` of `n` is the constant 0, which has a class too.
+/// Partition of bits into classes. The bit after the last one is the constant 0, which has a class too.
 #[derive(Clone)]
 pub(super) struct Partition {
     /// The class of each bit, and of the constant at the end.
     class: Vec<u32>,
     classes: u32,
-    /// Bits that are complemented before they are compared; none before the first look.
+    /// For each bit, `true` if it is complemented before comparisons; all `false` before the first refinement.
     phase: Vec<bool>,
     looked: bool,
 }
@@ -200,7 +201,7 @@ impl Partition {
         });
     }
 
-    /// Splits classes by a key of their bits. Returns `true` if any class was split.
+    /// Splits classes by keys of their bits. Returns `true` if any class was split.
     fn split<K: Hash + Eq>(&mut self, key: impl Fn(usize) -> K) -> bool {
         let mut numbers: FxHashMap<(u32, K), u32> = FxHashMap::default();
         for bit in 0..self.class.len() {
@@ -217,7 +218,7 @@ impl Partition {
         self.classes as usize
     }
 
-    /// Returns the class of a bit; that of the constant 0 is the class of the bit after the last.
+    /// Returns the class of a bit; the bit after the last one is the constant 0.
     pub(super) fn class(&self, bit: usize) -> u32 {
         self.class[bit]
     }
@@ -233,7 +234,7 @@ impl Partition {
         self.classes += 1;
     }
 
-    /// Members of each class, the constant left out.
+    /// Returns the bits of each class, without the constant.
     fn members(&self) -> Vec<Vec<usize>> {
         let mut members = vec![Vec::new(); self.classes as usize];
         for bit in 0..self.class.len() - 1 {
@@ -242,13 +243,13 @@ impl Partition {
         members
     }
 
-    /// Returns the constant class.
+    /// Returns the class of the constant.
     fn constant(&self) -> u32 {
         self.class[self.class.len() - 1]
     }
 }
 
-/// A first value.
+/// Power-on value of a group of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum First {
     Is(bool),
@@ -258,11 +259,11 @@ enum First {
     Free,
 }
 
-/// Classes on their way to an invariant.
+/// Classes under refinement to an invariant.
 pub(super) struct Classes {
     states: States,
     partition: Partition,
-    /// Bits whose next value the solver could not decide about.
+    /// Bits whose next value the solver could not decide.
     undecided: Vec<usize>,
 }
 
@@ -339,7 +340,7 @@ impl Classes {
     }
 
     /// Refines the classes until one clock edge preserves them, and compares the outputs. Returns the undecided part;
-    /// with `quick`, the first part that is not decided easily.
+    /// with `quick`, stops at the first part that is not decided easily.
     ///
     /// # Errors
     /// If the file has a combinational loop.
@@ -408,7 +409,7 @@ impl Classes {
         if self.partition.split(|bit| e.signature(next[bit])) {
             return true;
         }
-        // The first bit of each class speaks for it, 0 for the constant one.
+        // The first bit of each class represents it; the constant represents its own class.
         let n = self.states.len();
         let mut speaker = vec![n; self.partition.classes as usize];
         for bit in (0..n).rev() {
@@ -443,14 +444,14 @@ impl Classes {
                 }
             }
             if changed {
-                // The rest is asked again in the next round, under weaker assumptions.
+                // The remaining bits are compared in the next round, under weaker assumptions.
                 return true;
             }
         }
         changed
     }
 
-    /// Returns the ranges of bits that are words: elements of the machine, registers of the file.
+    /// Returns the ranges of bits that form words: elements of the machine, and registers of the file.
     fn words(&self, pair: &Pair<'_>) -> Vec<std::ops::Range<usize>> {
         let mut words: Vec<std::ops::Range<usize>> = Vec::new();
         for (bit, &(_, _, b)) in self.states.machine.iter().enumerate() {
@@ -489,7 +490,7 @@ impl Classes {
         None
     }
 
-    /// Returns the classes of more than one bit, by name.
+    /// Returns the classes with more than one bit, by the names of the bits.
     pub(super) fn correspondence(&self, pair: &Pair<'_>) -> Correspondence {
         let named = |bit: usize| {
             let name = match bit.checked_sub(self.states.model()) {
@@ -517,7 +518,7 @@ impl Classes {
         out
     }
 
-    /// Returns the result for each register of the machine.
+    /// Returns the report of each register of the machine.
     pub(super) fn report(&self, pair: &Pair<'_>) -> Vec<RegisterReport> {
         let members = self.partition.members();
         let mut all: Vec<RegisterReport> = Vec::new();

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::model::Cells;
 
-/// The registers of a file.
+/// Registers of a file.
 pub(super) struct FileRegisters<'a> {
     pub(super) rtl: &'a Rtl,
     /// Signals that are registers.

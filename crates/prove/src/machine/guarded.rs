@@ -1,13 +1,13 @@
-//! Registers that correspond as long as the machine's are defined.
+//! Register correspondence that holds while the machine's registers are defined.
 //!
-//! A register without a first value, or one that loads from such a register, may hold anything for as long as an enable
-//! likes, so that no bit of the file need equal it in every cycle. What matters is less: whenever the machine's element
-//! is defined, the file's bit is the machine's. Each element has a flag for that, which `docs/fsm.md` carries along
-//! with the values. The correspondence "if the flag is set, the bits are equal" is proposed by simulation, where all
-//! flags are set, and shown by induction like others.
+//! A register without a power-on value, or one that loads from such a register, may have any value until its enable is
+//! active, so that no bit of the file need equal it in every cycle. A weaker property is sufficient: whenever the
+//! machine's element is defined, the file's bit equals the machine's bit. Each element has a flag for its definedness,
+//! which `docs/fsm.md` propagates with the values. The correspondence "if the flag is set, the bits are equal" is
+//! proposed by simulation, where all flags are set, and proved by induction like other correspondences.
 //!
-//! What an element holds while it is not defined reaches no flag and no value that is defined: a choice by a condition
-//! that is not defined is not defined itself. So it may be taken for what the file holds.
+//! The value of an undefined element affects no flag and no defined value, as a choice by an undefined condition is
+//! itself undefined. So the proof may assume the value that the file has.
 
 use super::classes::States;
 use super::model::{self, Cells};
@@ -18,37 +18,38 @@ use crate::engine::{Engine, Outcome};
 use alir_core::ir::machine::SignalId;
 use alir_core::num::SplitMix;
 
-/// Pairs of bits up to which a correspondence is looked for.
+/// Largest number of candidate pairs of bits.
 const MOST_PAIRS: usize = 4_000_000;
 
-/// Bits of the machine, bits of the file, and flags of the machine's elements.
+/// Proposed correspondence between bits of the machine and bits of the file, guarded by flags of the machine's
+/// elements.
 struct Guarded {
     states: States,
-    /// Each element of a register of the machine that has bits, and its first bit.
+    /// Elements with bits of the machine's registers, each with its register.
     elements: Vec<(SignalId, usize)>,
-    /// The element that each bit of the machine is of.
+    /// For each bit of the machine: the index of its element.
     element: Vec<usize>,
-    /// For each bit of the machine bits of the file that it may equal while it is defined, and whether complemented;
-    /// the last one is supposed to.
+    /// For each bit of the machine: bits of the file that it may equal while it is defined, with `true` for the
+    /// complement; the last one is the current candidate.
     twins: Vec<Vec<(usize, bool)>>,
-    /// For each bit of the file, bits of the machine that it may equal, and whether complemented.
+    /// For each bit of the file: bits of the machine that it may equal, with `true` for the complement.
     owners: Vec<Vec<(usize, bool)>>,
-    /// Constants that bits of the machine are while they are defined.
+    /// For each bit of the machine: its constant value while it is defined, if it is constant.
     constant: Vec<Option<bool>>,
-    /// Constants that bits of the file always are.
+    /// For each bit of the file: its constant value, if it is constant.
     fixed: Vec<Option<bool>>,
-    /// Flags that are always set.
+    /// For each flag, `true` if it is always set.
     always: Vec<bool>,
 }
 
-/// Both sides after one cycle from any state that corresponds.
+/// State of both sides after one cycle from any state that satisfies the correspondence.
 struct Cycle {
     machine: Vec<Lit>,
     flags: Vec<Lit>,
     file: Vec<Lit>,
 }
 
-/// Proves that both sides are equal where the machine is defined. Returns what stays open.
+/// Proves that both sides are equal wherever the machine is defined. Returns the undecided part.
 ///
 /// # Errors
 /// If the file has a combinational loop.
@@ -99,8 +100,8 @@ pub(super) fn prove(
     }
 }
 
-/// Proposes from simulation the bits that were equal whenever the machine's bit was defined. Returns `None` if there
-/// are too many.
+/// Proposes from simulation the pairs of bits that were equal whenever the machine's bit was defined. Returns `None` if
+/// there are too many.
 fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
     let states = States::new(pair);
     let (mut elements, mut element) = (Vec::new(), Vec::new());
@@ -133,7 +134,8 @@ fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
     let mut always = vec![true; elements.len()];
     let whole = || (0..total - model).flat_map(|f| [(f, false), (f, true)]).collect();
     let mut twins: Vec<Vec<(usize, bool)>> = (0..model).map(|_| whole()).collect();
-    // Whether each bit can be always 0, and always 1; for the machine's while they are defined.
+    // For each bit, `true` while it may always be 0, and `true` while it may always be 1; for the machine's bits, while
+    // they are defined.
     let mut constants = vec![[true; 2]; total];
     let styles: Vec<Runs> = (0..n_inputs).map(|_| std::array::from_fn(|_| rng.word() % 8)).collect();
     let cycles = (400_000_000 / (e.words.aig.len() * WORDS).max(1)).clamp(24, 256);
@@ -160,7 +162,7 @@ fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
         values = next.iter().map(|&l| sim.value(l)).collect();
         defined = next_flags.iter().map(|&l| sim.value(l)).collect();
     }
-    // The last of a list is tried first: the bit in the register with the name, then the earliest.
+    // The last entry of a list is tried first: the bit in the register with the same name, then the earliest bit.
     let mut owners: Vec<Vec<(usize, bool)>> = vec![Vec::new(); total - model];
     for (bit, twins) in twins.iter_mut().enumerate().rev() {
         twins.sort_by_key(|&(f, inverted)| (states.speaks_of(f, bit), !inverted, std::cmp::Reverse(f)));
@@ -179,7 +181,7 @@ fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
     }))
 }
 
-/// Something that shall hold after the cycle: where `when` holds, both literals are equal.
+/// Proof obligation for the state after the cycle: if `when` is 1, both literals are equal.
 struct Claim {
     what: What,
     when: Lit,
@@ -197,13 +199,13 @@ enum What {
 }
 
 impl Guarded {
-    /// Gives up what does not hold at power-on.
+    /// Removes assumptions that do not hold at power-on.
     fn start(&mut self, pair: &Pair<'_>) {
         let model = self.states.model();
         let first = |bit: usize| self.states.first_value(pair, bit);
         let (mut lost, mut always) = (Vec::new(), Vec::new());
         for bit in 0..model {
-            // Without a first value nothing is said about it.
+            // Without a power-on value the machine's bit is undefined, so nothing is required.
             let Some(value) = first(bit) else { continue };
             if self.constant[bit].is_some_and(|c| c != value) {
                 lost.push(What::Constant(bit));
@@ -225,7 +227,7 @@ impl Guarded {
         lost.into_iter().chain(always).for_each(|what| self.lose(what));
     }
 
-    /// Gives something up; the next candidate takes its place.
+    /// Removes an assumption; the next candidate replaces it.
     fn lose(&mut self, what: What) {
         match what {
             What::Twin(bit) => drop(self.twins[bit].pop()),
@@ -236,19 +238,20 @@ impl Guarded {
         }
     }
 
-    /// The bit of the file that a bit of the machine is supposed to equal, unless it is a constant.
+    /// Returns the bit of the file that a bit of the machine is assumed to equal; `None` if there is none or the bit is
+    /// constant.
     fn twin(&self, bit: usize) -> Option<(usize, bool)> {
         self.twins[bit].last().copied().filter(|_| self.constant[bit].is_none())
     }
 
-    /// Returns the owner of a bit of the file that is expressed by its owner's flag rather than by a free input of its
-    /// own.
+    /// Returns the machine bit that defines a bit of the file while the flag of that machine bit is set. Returns `None`
+    /// if the bit of the file is a free input.
     fn second(&self, f: usize) -> Option<(usize, bool)> {
         let owner = self.owners[f].last().copied().filter(|_| self.fixed[f].is_none());
         owner.filter(|&(m, _)| self.twin(m).is_none_or(|(first, _)| first != f))
     }
 
-    /// Any state that corresponds.
+    /// Returns any state that satisfies the correspondence.
     fn state(&self, pair: &Pair<'_>, e: &mut Engine) -> (Cells, Vec<Lit>) {
         let free = |e: &mut Engine| e.words.aig.input("state");
         let own: Vec<Lit> = self.fixed.iter().map(|c| c.map_or_else(|| free(e), Lit::constant)).collect();
@@ -281,7 +284,7 @@ impl Guarded {
         Cycle { machine: all, flags, file }
     }
 
-    /// Gives up what the cycle does not preserve. Returns whether there was any.
+    /// Removes assumptions that the cycle does not preserve. Returns `true` if any was removed.
     fn refuted(&mut self, e: &mut Engine, cycle: &Cycle) -> bool {
         let mut claims = Vec::new();
         for (bit, &next) in cycle.machine.iter().enumerate() {

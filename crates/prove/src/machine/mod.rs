@@ -1,16 +1,16 @@
-//! The proof for stateful designs: a file against a machine, for every input in every cycle from power-on.
+//! Proof for stateful designs: an RTL file against a state machine, for every input in every cycle from power-on.
 //!
-//! Both sides become gates for one clock cycle ([`model`] by `docs/fsm.md`, [`file`] from the RTL). Then bits of
-//! registers on both sides that are always equal (or complements, or constant) are determined: [`search`] proposes
-//! classes by simulating both sides together, [`classes`] keeps those that power-on values allow and that one clock
-//! edge preserves, which is induction over time after C. A. J. van Eijk, "Sequential equivalence checking based on
-//! structural similarities" (IEEE Trans. CAD 19(7), 2000). If the outputs are equal in every state that the classes
-//! allow, they are always equal. The proof does not depend on names.
+//! Both sides become gates for one clock cycle ([`model`] by `docs/fsm.md`, [`file`] from the RTL). Then register bits
+//! of both sides that are always equal (or complements, or constant) are determined. [`search`] proposes classes by
+//! simulation of both sides together; [`classes`] keeps those that power-on values allow and that one clock edge
+//! preserves. This is induction over time after C. A. J. van Eijk, "Sequential equivalence checking based on structural
+//! similarities" (IEEE Trans. CAD 19(7), 2000). If the outputs are equal in every state that the classes allow, they
+//! are always equal. The proof does not depend on names.
 //!
-//! A register without an initial value may start with any value: for the machine one value that agrees with the file is
-//! enough, for the file every one must agree. Pipelines whose registers do not correspond are compared in another way
-//! ([`flow`]); registers that differ only while they are undefined are compared while they are defined ([`guarded`]). A
-//! difference that is reported has been confirmed by the reference simulator.
+//! A register without an initial value may start with any value: the outputs must agree for every start value in the
+//! file, and for at least one start value in the machine. Pipelines whose registers do not correspond are compared in
+//! another way ([`flow`]); registers that differ only while they are undefined are compared while they are defined
+//! ([`guarded`]). The reference simulator confirms each reported difference.
 
 mod bench;
 mod classes;
@@ -40,15 +40,15 @@ use std::sync::Arc;
 /// Budget and options of a proof.
 #[derive(Clone, Debug)]
 pub struct MachineRequest {
-    /// Limits of each question.
+    /// Limits of each query.
     pub limits: Limits,
     /// Budget of the whole run in ticks.
     pub work: u64,
-    /// Cycles from power-on in which a difference is looked for if there is no proof.
+    /// Number of cycles from power-on that are searched for a difference if there is no proof.
     pub depth: u32,
-    /// `true` if SAT questions are kept for a certificate.
+    /// `true` if SAT queries are kept for a certificate.
     pub keep_questions: bool,
-    /// Where it is written how far the proof is.
+    /// Counter that receives the progress of the proof.
     pub progress: Option<Arc<ProgressCounter>>,
 }
 
@@ -58,25 +58,25 @@ impl Default for MachineRequest {
     }
 }
 
-/// The result for a state machine.
+/// Verdict for a state machine.
 pub type Verdict = super::equiv::Verdict<CounterexampleTrace>;
 
-/// Inputs from power-on after which machine and file differ.
+/// Counterexample: inputs from power-on after which machine and file differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CounterexampleTrace {
-    /// The cycle in which an output differs, the last one of `inputs`.
+    /// Index of the cycle in which an output differs, the last one of `inputs`.
     pub cycle: usize,
-    /// For each cycle the codes on the input ports, element by element in the order of the ports.
+    /// For each cycle the raw integer values on the input ports, element by element in the order of the ports.
     #[serde(serialize_with = "as_strings")]
     pub inputs: Vec<Vec<BigInt>>,
-    /// The file's name of the output port.
+    /// Name of the output port in the file.
     pub output: String,
-    /// The element.
+    /// Index of the element in the port.
     pub element: usize,
-    /// Its code by the machine.
+    /// Raw integer value of the element in the machine.
     #[serde(serialize_with = "as_string")]
     pub expected: BigInt,
-    /// Its code by the file.
+    /// Raw integer value of the element in the file.
     #[serde(serialize_with = "as_string")]
     pub found: BigInt,
 }
@@ -89,45 +89,46 @@ fn as_strings<S: serde::Serializer>(all: &[Vec<BigInt>], s: S) -> Result<S::Ok, 
     s.collect_seq(all.iter().map(|row| row.iter().map(ToString::to_string).collect::<Vec<_>>()))
 }
 
-/// Number of register bits of the machine by method of proof; a bit is counted once, under the first field that
+/// Number of bits of one register of the machine, by method of proof. A bit is counted once, under the first field that
 /// applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RegisterReport {
-    /// The machine's name.
+    /// Name of the register in the machine.
     pub name: String,
-    /// Bits that the machine declares.
+    /// Number of bits that the machine declares.
     pub bits: u32,
-    /// Bits that are always constant.
+    /// Number of bits that are always constant.
     pub constant: u32,
-    /// Bits that a register of the file holds.
+    /// Number of bits that equal a register bit of the file.
     pub held: u32,
-    /// Bits that no register of the file holds: no output depends on them.
+    /// Number of bits that no register of the file stores; no output depends on them.
     pub absent: u32,
-    /// Bits of pipelines that were compared as functions of their inputs, for any position of the file's registers.
+    /// Number of bits of pipelines that were compared as functions of their inputs, for any position of the file's
+    /// registers.
     pub piped: u32,
-    /// The registers of the file.
+    /// Corresponding registers of the file.
     pub file: Vec<String>,
 }
 
-/// A proof's result with what it covered.
+/// Result of a proof, with statistics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MachineReport {
-    /// The result.
+    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// The machine's registers: next-state functions, resets and power-on values agree for every bit that is held.
+    /// Registers of the machine: next-state functions, resets and power-on values agree for every bit in `held`.
     pub registers: Vec<RegisterReport>,
-    /// Register bits of the file.
+    /// Number of register bits in the file.
     pub register_bits: u64,
-    /// Register bits of the machine.
+    /// Number of register bits in the machine.
     pub register_bits_in_machine: u64,
-    /// Operations of blocks whose signals were found in the file and proved equal.
+    /// Number of operations of blocks whose signals exist in the file and were proved equal.
     pub operations_matched: u64,
-    /// Times that the classes of equal bits were refined.
+    /// Number of refinements of the classes of equal bits.
     pub rounds: u32,
-    /// Bits by method.
+    /// Number of bits proved by each method.
     pub bits: Counts,
-    /// Gates of one cycle of both sides together.
+    /// Number of gates for one cycle of both sides together.
     pub gates: usize,
     /// Further guarantees or assumptions of the theorem.
     pub notes: Vec<String>,
@@ -145,14 +146,14 @@ pub enum RegisterBit {
     File(String, usize),
 }
 
-/// Bits of registers that are the same, which an induction over clocks begins with.
+/// Register bits that are always equal: the start of an induction over clock cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Correspondence {
-    /// Clocks from power-on after which they are.
+    /// Number of cycles from power-on after which the bits are equal.
     pub settled: usize,
-    /// Loads until what is not among them has left the pipelines.
+    /// Number of loads after which the pipelines contain no initial values of other registers.
     pub depth: usize,
-    /// Bits that are the same, each with whether it is complemented.
+    /// Classes of equal bits, each bit with `true` if it is complemented.
     pub classes: Vec<Vec<(RegisterBit, bool)>>,
     /// Bits that are zero, or one if complemented.
     pub constant: Vec<(RegisterBit, bool)>,
@@ -161,13 +162,13 @@ pub struct Correspondence {
 /// Checks that the ports of a file are those of a state machine.
 ///
 /// # Errors
-/// Returns which ports do not fit, and how.
+/// A description of the ports that do not match.
 pub fn check_ports(machine: &Machine, rtl: &Rtl) -> Result<(), String> {
     port_pairs::find(machine, rtl).map(|_| ())
 }
 
-/// Proves or refutes that `rtl` behaves as `machine` from power-on. Returns with the report the engine that answered
-/// the last questions, for a certificate.
+/// Proves or refutes that `rtl` behaves as `machine` from power-on. Also returns the engine that answered the last
+/// queries, for a certificate.
 pub fn prove(machine: &Machine, rtl: &Rtl, request: &MachineRequest, solver: Solvers<'_>) -> (MachineReport, Engine) {
     let new_engine = || {
         let mut e = Engine::new(solver());
@@ -218,13 +219,13 @@ pub fn prove(machine: &Machine, rtl: &Rtl, request: &MachineRequest, solver: Sol
     (report, e)
 }
 
-/// Machine and file as one graph with registers, for other provers: its output is 1 in a cycle in which an output
-/// differs where the machine defines it. Inputs called `undefined` represent values that the language leaves
-/// unspecified; registers of the file without an initial value have none here, those of the machine have a flag that is
-/// 1 if they are defined.
+/// Returns machine and file as one graph with registers, for other provers. Its output is 1 in a cycle in which a
+/// defined output of the machine differs from that of the file. Inputs called `undefined` represent values that the
+/// language leaves unspecified. Registers of the file without an initial value have none in the graph; those of the
+/// machine have a flag that is 1 if they are defined.
 ///
 /// # Errors
-/// Why the file cannot be the machine.
+/// The reason why the file cannot match the machine.
 pub fn product(machine: &Machine, rtl: &Rtl, solver: Box<dyn Solver>) -> Result<Aig, String> {
     let (ports, file) = (port_pairs::find(machine, rtl)?, FileRegisters::new(rtl)?);
     let mut e = Engine::new(solver);
@@ -232,17 +233,18 @@ pub fn product(machine: &Machine, rtl: &Rtl, solver: Box<dyn Solver>) -> Result<
     Ok(e.words.aig)
 }
 
-/// A new engine, which has only as much work left as the one before.
+/// Replaces an engine by a new one with the same remaining budget.
 fn renew(e: &mut Engine, new: &dyn Fn() -> Engine) {
     let (left, spent) = (e.left, e.spent);
     *e = new();
     (e.left, e.spent) = (left, spent);
 }
 
-/// One over this part of all work is spent on comparing registers one by one before pipelines are looked for.
+/// Divisor of the budget: before pipelines are analysed, `1 / QUICK` of the budget is spent on comparing registers one
+/// by one.
 const QUICK: u64 = 20;
 
-/// Both sides.
+/// Machine and file under comparison.
 #[derive(Clone, Copy)]
 struct Pair<'a> {
     machine: &'a Machine,
@@ -251,7 +253,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The verdict, or why the file is no hardware at all.
+    /// Returns the verdict, or an error if the file cannot be interpreted as hardware.
     fn decide(
         &self,
         report: &mut MachineReport,
@@ -266,7 +268,8 @@ impl Pair<'_> {
         let pipes = flow::pipes(self, &simulated);
         let mut open = None;
         if !pipes.is_empty() {
-            // Registers at the machine's own positions are compared one by one with little work; others never are.
+            // If the file's registers are at the machine's positions, the comparison one by one takes little work;
+            // otherwise it never succeeds.
             let all = e.left;
             e.left = all / QUICK;
             let mut classes = Classes::new(self, simulated.clone());
@@ -288,7 +291,7 @@ impl Pair<'_> {
         let mut settled = 0;
         let undefined = model::registers(self.machine).any(|id| self.machine.signal(id).reset_to.is_none());
         if outcome.is_some() && undefined && e.left > 0 {
-            // Rather than choose what undefined registers start as, wait until they no longer matter.
+            // Undefined registers may start with any value, so the proof begins when they no longer matter.
             renew(e, new_engine);
             if let Some((cycles, reached)) = search::defined(self, e)? {
                 classes = Classes::after(self, simulated, e, &reached);

@@ -1,4 +1,4 @@
-//! One cycle of a machine as gates: `docs/fsm.md`, connection by connection.
+//! One cycle of a machine as gates, built from `docs/fsm.md`, connection by connection.
 
 use crate::aig::Lit;
 use crate::bit_vector::Words;
@@ -7,34 +7,34 @@ use crate::engine::Engine;
 use alir_core::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
 use alir_core::num::Kif;
 
-/// One element at one moment.
+/// Gates of one element in one cycle.
 #[derive(Clone, Debug)]
 pub(super) struct SymbolicCell {
-    /// Its bits, as many as its type has.
+    /// Bits of the element, as wide as its type.
     pub(super) bits: Vec<Lit>,
-    /// Literal that is 1 if all operands were defined.
+    /// Literal that is 1 if all operands are defined.
     pub(super) defined: Lit,
 }
 
-/// Elements of some signals.
+/// Elements of each signal of the machine; empty for signals without values here.
 pub(super) type Cells = Vec<Vec<SymbolicCell>>;
 
 /// Results of one clock cycle of the machine.
 pub(super) struct ModelCycle {
-    /// All signals, settled.
+    /// Values of all signals before the clock edge.
     pub(super) values: Cells,
-    /// Values of the registers after the clock edge; other signals have none.
+    /// Values of the registers after the clock edge; empty for other signals.
     pub(super) next: Cells,
-    /// Operations of the blocks.
+    /// Gates of the operations of each block.
     pub(super) blocks: Vec<ModelBits>,
 }
 
-/// Registers of a machine.
+/// Returns the registers of a machine.
 pub(super) fn registers(machine: &Machine) -> impl Iterator<Item = SignalId> + '_ {
     machine.signal_ids().filter(|&s| machine.signal(s).kind == SignalKind::Register)
 }
 
-/// The state at power-on: reset values; zeros that are not defined for registers that have none.
+/// Returns the state at power-on: reset values, and undefined zeros for registers without a reset value.
 pub(super) fn power_on(machine: &Machine) -> Cells {
     let cell = |signal: SignalId, k: usize, kif: &Kif| match &machine.signal(signal).reset_to {
         Some(to) => SymbolicCell { bits: constant_bits(&to[k], kif.width() as usize), defined: Lit::TRUE },
@@ -51,7 +51,7 @@ pub(super) fn power_on(machine: &Machine) -> Cells {
         .collect()
 }
 
-/// One cycle from given inputs and registers; other signals in `state` are ignored.
+/// Builds one cycle from given inputs and registers; other signals in `state` are ignored.
 pub(super) fn step(e: &mut Engine, machine: &Machine, inputs: &Cells, state: &Cells) -> ModelCycle {
     let values = machine
         .signal_ids()
@@ -79,7 +79,7 @@ pub(super) fn step(e: &mut Engine, machine: &Machine, inputs: &Cells, state: &Ce
     ModelCycle { values, next, blocks }
 }
 
-/// An element that nothing drives.
+/// Returns the value of an element without a driver: a defined zero.
 fn zero(kif: &Kif) -> SymbolicCell {
     SymbolicCell { bits: vec![Lit::FALSE; kif.width() as usize], defined: Lit::TRUE }
 }
@@ -92,7 +92,7 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Returns a literal that is 1 if an index has this value; impossible values are never reached.
+    /// Returns a literal that is 1 if an index has this value; constant 0 for a value that the index cannot have.
     fn is(&mut self, index: &[Lit], value: usize) -> Lit {
         if index.len() < usize::BITS as usize && value >> index.len() != 0 {
             return Lit::FALSE;
@@ -112,10 +112,10 @@ impl Cycle<'_> {
         (access.lo..access.hi)
             .zip(types)
             .map(|(first, kif)| {
-                // Past the end it reads zero, which is defined.
+                // An index beyond the end gives zero, which is defined.
                 let mut found = zero(&kif);
                 for (i, at) in reached(first, *mult, elements.len()) {
-                    // Steps of nothing: every index is the same element.
+                    // With a step of zero every index selects the same element.
                     let here = if *mult == 0 { Lit::TRUE } else { self.is(&index.bits, i) };
                     found = self.mux(here, &elements[at], &found);
                 }
@@ -130,7 +130,7 @@ impl Cycle<'_> {
         SymbolicCell { bits, defined }
     }
 
-    /// Returns the values of a view, in the types of another.
+    /// Returns the values of an access, converted to the types of another access.
     fn converted(&mut self, from: &Access, to: &Access) -> Vec<SymbolicCell> {
         let cells = self.read(from);
         let types: Vec<(Kif, Kif)> =
@@ -139,7 +139,8 @@ impl Cycle<'_> {
         each.map(|(c, (from, to))| SymbolicCell { bits: converted(&c.bits, from, 0, to), defined: c.defined }).collect()
     }
 
-    /// Enabled or not: what a connection carries. A register without alternative holds, which the caller sees to.
+    /// Returns the values that a connection transfers, according to its enable. The caller handles registers without an
+    /// alternative, which keep their value.
     fn chosen(&mut self, connection: &Connection) -> Vec<SymbolicCell> {
         let Connection { src, dst, enable_if, alternative } = connection;
         let taken = self.converted(src, dst);
@@ -181,7 +182,7 @@ impl Cycle<'_> {
         self.blocks[id.index()] = bits;
     }
 
-    /// The registers after the clock edge: loaded or held, then reset.
+    /// Returns the registers after the clock edge: loaded or unchanged, then reset.
     fn clocked(&mut self) -> Cells {
         let machine = self.machine;
         let mut next: Cells = machine
@@ -215,7 +216,7 @@ impl Cycle<'_> {
         let taken = self.chosen(connection);
         let always = SymbolicCell { bits: vec![Lit::TRUE], defined: Lit::TRUE };
         let enable = connection.enable_if.as_ref().map_or(always, |e| self.read(e).swap_remove(0));
-        // With an alternative something is loaded either way.
+        // With an alternative, the register loads in both cases.
         let loads = if connection.alternative.is_some() { Lit::TRUE } else { enable.bits[0] };
         let index = dst.dynamic.as_ref().map(|(index, mult)| (self.read(index).swap_remove(0), *mult));
         for (first, cell) in (dst.lo..dst.hi).zip(&taken) {
@@ -228,7 +229,7 @@ impl Cycle<'_> {
                 elements[at] = self.loaded(here, loads, enable.defined, cell, &elements[at]);
             }
         }
-        // An index that is not defined leaves nothing defined that it could have led to.
+        // An undefined index makes all elements undefined that it could select.
         if let Some((index, _)) = &index {
             for element in &mut elements[dst.lo..] {
                 element.defined = self.w.aig.and(element.defined, index.defined);
@@ -243,7 +244,7 @@ impl Cycle<'_> {
     }
 }
 
-/// Indices that lead to an element, with the element.
+/// Returns the indices that select an element, each with the element.
 pub(super) fn reached(first: usize, mult: usize, elements: usize) -> impl Iterator<Item = (usize, usize)> {
     let last = match mult {
         0 => usize::from(first < elements),

@@ -1,4 +1,4 @@
-//! Which port of a file is which of a machine.
+//! Correspondence of the ports of a file and of a machine.
 
 use crate::unroll::clock_of;
 use alir_core::diag::counted;
@@ -6,36 +6,36 @@ use alir_core::ir::machine::{Machine, SignalId};
 use alir_hdl::{self, Rtl};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Ports of the file by those of the machine, and back.
+/// Corresponding ports of file and machine, in both directions.
 pub(super) struct PortPairs {
     /// The machine's port for each input of the file.
     pub(super) inputs: FxHashMap<alir_hdl::SignalId, SignalId>,
     /// The file's port for each output of the machine that has bits.
     pub(super) outputs: FxHashMap<SignalId, alir_hdl::SignalId>,
-    /// Pairs that only their order has brought together: names of the machine and of the file.
+    /// Ports that correspond only by their order: names in the machine and in the file.
     pub(super) by_order: Vec<(String, String)>,
 }
 
-/// A name as two tools may both spell it: letters and digits, in lower case.
+/// Returns a name in a normal form for comparison: letters and digits, in lower case.
 pub(super) fn key(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Bits of a machine's signal.
+/// Returns the number of bits of a machine's signal.
 fn width(machine: &Machine, id: SignalId) -> u32 {
     machine.signal(id).elements.iter().map(|kif| kif.width()).sum()
 }
 
-/// Finds the ports: by name, and those whose names say nothing by their order.
+/// Finds the corresponding ports: by name, otherwise by order.
 ///
 /// # Errors
-/// If they do not fit.
+/// If the ports do not correspond.
 pub(super) fn find(machine: &Machine, rtl: &Rtl) -> Result<PortPairs, String> {
     let clock = clock_of(rtl)?.map(|(signal, _)| signal);
     let with_bits = |id: &SignalId| width(machine, *id) > 0;
     let wanted: Vec<SignalId> = machine.inputs().filter(with_bits).collect();
     let mut there: Vec<alir_hdl::SignalId> = rtl.inputs.iter().copied().filter(|&s| Some(s) != clock).collect();
-    // A clock port may be there although nothing needs it.
+    // A file may have a clock port although it has no registers.
     if clock.is_none() && there.len() == wanted.len() + 1 {
         let idle = |s: &alir_hdl::SignalId| matches!(key(&rtl.signal(*s).name).as_str(), "clk" | "clock" | "aclk");
         if let Some(at) = there.iter().position(idle) {

@@ -13,8 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Maximum number of rounds in which bits without a recordable proof are removed from their classes.
 const ROUNDS: usize = 16;
 
-/// Returns the stages of a machine's optimisation as untrusted intermediate programs, with their files. A machine that
-/// cannot be represented as a program is skipped.
+/// Returns the stages of a machine's optimisation as untrusted intermediate programs, with the contents of their files.
+/// A machine that cannot be represented as a program is skipped.
 pub fn beside(read: &Read, machines: &[Machine], found: &Correspondence) -> Vec<(SideProgram, Vec<u8>)> {
     let elements = read.elements();
     let mut out: Vec<(SideProgram, Vec<u8>)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Both sides together from power-on: simulated with random inputs, which finds differences and proposes what is equal;
-//! and unrolled over the first cycles, which finds rare differences.
+//! Simulation and bounded unrolling of both sides from power-on. Simulation with random inputs finds differences and
+//! proposes equal bits; unrolling over the first cycles finds rare differences.
 
 use super::classes::{Partition, States};
 use super::model::{self, Cells, SymbolicCell};
@@ -12,17 +12,17 @@ use alir_interp::LookupMiss;
 use alir_interp::machine::Simulation as Golden;
 use num_bigint::BigInt;
 
-/// Words of 64 runs that are simulated side by side.
+/// Number of 64-bit words of parallel simulation runs.
 pub(super) const WORDS: usize = 8;
 
-/// Values of a bit in all runs.
+/// Values of a bit in all simulation runs.
 pub(super) type Runs = [u64; WORDS];
 
 /// Result of simulation.
 pub(super) enum Simulated {
     /// A difference.
     Differs(Box<CounterexampleTrace>),
-    /// Register bits that were the same all the time.
+    /// Classes of register bits that were equal in all cycles.
     Classes(Partition),
 }
 
@@ -30,14 +30,14 @@ pub(super) enum Simulated {
 pub(super) enum Bounded {
     /// A difference.
     Differs(Box<CounterexampleTrace>),
-    /// None in this number of cycles.
+    /// No difference in this number of cycles.
     EqualFor(u32),
 }
 
-/// Free inputs of the machine's input ports.
+/// Adds free inputs for the machine's input ports.
 pub(super) fn free_inputs(e: &mut Engine, pair: &Pair<'_>) -> Cells {
     let cell = |e: &mut Engine, name: &str, k: usize, width: u32| {
-        // Numbers make names of different cycles differ.
+        // An index makes the names unique across cycles.
         let bit = |b| {
             let number = e.words.aig.inputs().len();
             e.words.aig.input(format!("{name}[{k}][{b}]_{number}"))
@@ -56,12 +56,12 @@ pub(super) fn free_inputs(e: &mut Engine, pair: &Pair<'_>) -> Cells {
     all.collect()
 }
 
-/// A name as graphs of other provers can have it: on one line, without spaces.
+/// Returns a name in a form that other provers accept: printable characters without spaces.
 pub(super) fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).collect()
 }
 
-/// One output element that both sides have.
+/// Output element that both sides have.
 pub(super) struct ComparedOutput {
     pub(super) port: SignalId,
     pub(super) element: usize,
@@ -70,7 +70,7 @@ pub(super) struct ComparedOutput {
     pub(super) file: Vec<Lit>,
 }
 
-/// All output elements with bits.
+/// Returns all output elements with bits.
 pub(super) fn outputs(
     pair: &Pair<'_>,
     model: &model::ModelCycle,
@@ -93,7 +93,7 @@ pub(super) fn outputs(
     all
 }
 
-/// Simulates both sides side by side from power-on.
+/// Simulates both sides in parallel from power-on.
 ///
 /// # Errors
 /// If the file has a combinational loop.
@@ -152,8 +152,8 @@ pub(super) fn simulate(pair: &Pair<'_>, e: &mut Engine) -> Result<Simulated, Str
     Ok(Simulated::Classes(partition))
 }
 
-/// One cycle of all runs: what is on the graph's inputs, part after part in the order in which they were made; any
-/// value is on those made later.
+/// Simulates one cycle of all runs. `parts` are the values of the graph's inputs in the order of their creation; inputs
+/// created later have random values.
 pub(super) fn one_cycle(aig: &Aig, parts: [&[Runs]; 3], rng: &mut SplitMix) -> Simulation<WORDS> {
     let mut known = parts.into_iter().flatten();
     let mut sim = Simulation::<WORDS>::default();
@@ -164,7 +164,8 @@ pub(super) fn one_cycle(aig: &Aig, parts: [&[Runs]; 3], rng: &mut SplitMix) -> S
     sim
 }
 
-/// The difference that these bits on the input ports show, cycle by cycle from power-on, if they show one.
+/// Returns the counterexample for these bits on the input ports, cycle by cycle from power-on; `None` if they cause no
+/// difference.
 pub(super) fn replayed(pair: &Pair<'_>, e: &mut Engine, rows: &[Vec<bool>]) -> Option<CounterexampleTrace> {
     let states = States::new(pair);
     let inputs = free_inputs(e, pair);
@@ -194,13 +195,13 @@ pub(super) fn replayed(pair: &Pair<'_>, e: &mut Engine, rows: &[Vec<bool>]) -> O
     None
 }
 
-/// Makes the graph of [`super::product`].
+/// Builds the graph of [`super::product`].
 pub(super) fn product(pair: &Pair<'_>, e: &mut Engine) -> Result<(), String> {
     let states = States::new(pair);
     let inputs = free_inputs(e, pair);
     let bits: Vec<Lit> = (0..states.len())
         .map(|bit| {
-            // The machine's own definition: what has no first value starts as 0, and not defined.
+            // As the machine defines it: an element without a power-on value starts as 0, and undefined.
             let init = states.first_value(pair, bit).or((bit < states.model()).then_some(false));
             e.words.aig.latch(plain(&states.name(pair, bit)), init)
         })
@@ -236,8 +237,8 @@ fn seen(runs: &Runs, run: usize) -> bool {
     runs[run / 64] >> (run % 64) & 1 == 1
 }
 
-/// Random values of an input bit, mostly 0 or mostly 1 in some of the words: a reset that is active half of the time
-/// shows little of a machine.
+/// Returns random values of an input bit, mostly 0 or mostly 1 in some of the words: a reset that is active half of the
+/// time would hide most of a machine's behaviour.
 pub(super) fn random(rng: &mut SplitMix, style: &Runs) -> Runs {
     std::array::from_fn(|i| match style[i] {
         0 => rng.word() & rng.word() & rng.word(),
@@ -248,7 +249,8 @@ pub(super) fn random(rng: &mut SplitMix, style: &Runs) -> Runs {
     })
 }
 
-/// The first output element that differs where it is defined, and in which run.
+/// Returns the first output element that differs where it is defined, and the run with the difference; `None` if there
+/// is none.
 fn difference(shown: &[ComparedOutput], sim: &Simulation<WORDS>) -> Option<(usize, usize)> {
     shown.iter().enumerate().find_map(|(at, s)| {
         let defined = sim.value(s.defined);
@@ -260,7 +262,8 @@ fn difference(shown: &[ComparedOutput], sim: &Simulation<WORDS>) -> Option<(usiz
     })
 }
 
-/// The counterexample, if the golden simulator says so too. `rows` are the bits on the input ports, cycle by cycle.
+/// Returns the counterexample if the reference simulator confirms it. `rows` are the bits on the input ports, cycle by
+/// cycle.
 fn confirmed(
     pair: &Pair<'_>,
     rows: &[Vec<bool>],
@@ -307,10 +310,10 @@ fn confirmed(
     })
 }
 
-/// Gates up to which cycles are unrolled.
+/// Largest number of gates up to which cycles are unrolled.
 const MOST_GATES: usize = 3_000_000;
 
-/// Both sides unrolled from power-on, cycle by cycle.
+/// Unrolling of both sides from power-on, cycle by cycle.
 pub(super) struct Unrolling<'a> {
     pair: Pair<'a>,
     machine: Cells,
@@ -318,16 +321,16 @@ pub(super) struct Unrolling<'a> {
     applied: Vec<Cells>,
 }
 
-/// Result of one more cycle.
+/// Outcome of one more cycle.
 enum More {
     Differs(Box<CounterexampleTrace>),
     Equal,
-    /// A question was not decided.
+    /// A query was undecided.
     Open,
 }
 
 impl<'a> Unrolling<'a> {
-    /// At power-on.
+    /// Returns the unrolling at power-on.
     pub(super) fn new(pair: &Pair<'a>, e: &mut Engine) -> Unrolling<'a> {
         let first = pair.file.power_on.iter().map(|init| match init {
             Some(value) => Lit::constant(*value),
@@ -337,13 +340,13 @@ impl<'a> Unrolling<'a> {
         Unrolling { pair: *pair, machine: model::power_on(pair.machine), file, applied: Vec::new() }
     }
 
-    /// All register bits, once those of the machine are defined.
+    /// Returns all register bits; `None` while a register of the machine is undefined.
     pub(super) fn state(&self, states: &States) -> Option<Vec<Lit>> {
         let mut cells = model::registers(self.pair.machine).flat_map(|id| &self.machine[id.index()]);
         cells.all(|cell| cell.defined == Lit::TRUE).then(|| states.next(&self.pair, &self.machine, &self.file))
     }
 
-    /// One cycle: compares the outputs, then the clock edge.
+    /// Unrolls one cycle: compares the outputs, then applies the clock edge.
     fn advance(&mut self, e: &mut Engine) -> Result<More, String> {
         let pair = self.pair;
         let inputs = free_inputs(e, &pair);
@@ -382,13 +385,13 @@ impl<'a> Unrolling<'a> {
     }
 }
 
-/// Looks for a difference in the first `depth` cycles, for every input.
+/// Searches for a difference in the first `depth` cycles, for every input.
 ///
 /// # Errors
 /// If the file has a combinational loop.
 pub(super) fn bounded(pair: &Pair<'_>, e: &mut Engine, depth: u32) -> Result<Bounded, String> {
     let mut unrolling = Unrolling::new(pair, e);
-    // Cycles in which every question was answered.
+    // Number of cycles in which every query was decided.
     let mut sure = depth;
     for cycle in 0..depth {
         if e.words.aig.gates() > MOST_GATES {
@@ -404,9 +407,9 @@ pub(super) fn bounded(pair: &Pair<'_>, e: &mut Engine, depth: u32) -> Result<Bou
     Ok(Bounded::EqualFor(sure))
 }
 
-/// All register bits after as many cycles as it takes until every register of the machine is defined, whatever the
-/// inputs, and that number of cycles, in which the outputs are equal; `None` if that does not come soon, or is not
-/// certain.
+/// Returns all register bits in the first cycle in which every register of the machine is defined for all inputs, and
+/// the number of that cycle. The outputs are equal in all cycles before it. Returns `None` if there is no such cycle
+/// within a limit, or a query is undecided.
 ///
 /// # Errors
 /// If the file has a combinational loop.

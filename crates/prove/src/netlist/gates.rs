@@ -16,7 +16,7 @@ const MOST_ADDRESS: usize = 16;
 /// Bits of ports in each cycle.
 pub(super) type Pins = FxHashMap<(SignalId, u32), Vec<Lit>>;
 
-/// RTL or netlist.
+/// One side of the comparison: the RTL or the netlist.
 #[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     pub(super) rtl: &'a Rtl,
@@ -24,7 +24,7 @@ pub(super) struct Side<'a> {
     pub(super) latency: u32,
 }
 
-/// Domain of the unrolling: gates of the sweep.
+/// Domain of the unrolling, whose words consist of gates of the sweep.
 pub(super) struct SideGates<'a, 's, 'm> {
     sweep: &'s mut Sweep<'m>,
     side: Side<'a>,

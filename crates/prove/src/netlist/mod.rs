@@ -1,16 +1,16 @@
 //! Comparison of a netlist with RTL, over gates that both share.
 //!
-//! Synthesis keeps most values: look-up tables and carry chains compute bits that the RTL has, too. The gates of the
+//! Synthesis keeps most values: look-up tables and carry chains compute bits that the RTL also has. The gates of the
 //! RTL are built first. Then the netlist's gates are built in topological order, and each bit of a net is compared with
-//! gates of the RTL that have the same values in simulation; if one is proved to be equal, it takes the bit's place, so
-//! that what reads the bit is built on gates of the RTL again. Most proofs are over a window of a few gates (`sweep`);
-//! sums that synthesis associated in another way, with carries that the RTL does not have, are proved as polynomials
-//! over bits (`sums`).
+//! gates of the RTL that have the same values in simulation. If such a gate is proved equal, it replaces the bit, so
+//! that the readers of the bit are again built on gates of the RTL. Most proofs are over a window of a few gates
+//! (`sweep`). Sums that synthesis associated in another way, with carries that the RTL does not have, are proved as
+//! polynomials over bits (`sums`).
 //!
-//! Registers need no rule: both designs are unrolled from the outputs to the inputs, so that a register is the value
-//! one clock before, wherever synthesis has put it.
+//! Registers need no rule: both designs are unrolled from the outputs to the inputs, so that a register is the value of
+//! its input one cycle before, for any placement of registers by synthesis.
 //!
-//! The RTL is a hint. The theorem about the model follows if the RTL itself was proved to be the model.
+//! The RTL is a hint. The theorem about the model follows if the RTL itself was proved to compute the model.
 
 mod gates;
 mod polynomial;
@@ -54,15 +54,15 @@ impl<'a> Hint<'a> {
 /// Outcome of a comparison with RTL.
 #[derive(Default)]
 pub(super) struct HintOutcome {
-    /// Outputs that are those of the RTL.
+    /// Outputs that are proved equal to those of the RTL.
     pub(super) outputs: FxHashSet<usize>,
-    /// Returns of the valid flag: `true` if it is the flag of the inputs.
+    /// `true` if the valid flag is proved to be that of the sample.
     pub(super) valid: bool,
-    /// A difference from the model, confirmed by the reference interpreter, or a loop.
+    /// Confirmed difference from the model, or an error about a combinational loop.
     pub(super) verdict: Option<Verdict>,
-    /// Budget used (ticks).
+    /// Ticks spent.
     pub(super) spent: u64,
-    /// Bits by method.
+    /// Number of bits proved by each method.
     pub(super) counts: super::engine::Counts,
     pub(super) gates: usize,
 }
@@ -98,7 +98,7 @@ pub(super) fn compare(
 ) -> HintOutcome {
     let mut sweep = Sweep::new(model, e.limits, e.left).with_progress(e.progress.clone(), e.spent);
     let mut outcome = HintOutcome::default();
-    // With an initiation interval, results stay: the RTL was proved for each of these clocks.
+    // With an initiation interval, results are stable: the RTL was proved for each of these cycles.
     let mut hint_ports = hint.ports.clone();
     let (mut hint_latency, mut hint_depth) = (hint.latency, hint.depth);
     if ports.phases.is_some() {
@@ -110,7 +110,7 @@ pub(super) fn compare(
         hint_ports.hold = ports.hold;
         (hint_latency, hint_depth) = (latency, hint_ports.depth(latency, latency));
     }
-    // The RTL first: its gates are what the netlist's bits are looked for among.
+    // The RTL is first, as the netlist's bits are searched among its gates.
     let mut pins = Pins::default();
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(hint.rtl, hint_depth);
     let mut expected: Vec<Option<Vec<Lit>>> = vec![None; ports.outputs.len()];
@@ -163,7 +163,7 @@ pub(super) fn compare(
     outcome
 }
 
-/// Inputs and the output of a simulated pattern.
+/// Returns the inputs and the output of a simulated pattern.
 fn witness(model: &Model, sweep: &Sweep<'_>, output: usize, found: &[Lit], pattern: PatternIndex) -> Witness {
     let code = |word: &[Lit], kif: Kif| {
         let mut raw = BigInt::ZERO;

@@ -8,11 +8,11 @@ use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
 use std::ops::BitOr;
 
-/// Function of a few bits, as factors of products of them.
+/// Function of a few bits: a sum of products of the bits, with a factor for each product.
 #[derive(Debug, PartialEq)]
 pub(super) struct Function {
     leaves: Vec<u32>,
-    /// Products, as sets of places in `leaves`, with their factors.
+    /// Products, as sets of positions in `leaves`, with their factors.
     terms: Vec<(u16, i64)>,
 }
 
@@ -26,12 +26,12 @@ impl Function {
         Function { leaves, terms: terms.into_iter().filter(|term| term.1 != 0).collect() }
     }
 
-    /// Number of ones in truth tables over the same leaves.
+    /// Returns the number of truth tables that are 1, as a function of their common leaves.
     pub(super) fn from_tables(tables: &[&[u64]], leaves: &[u32]) -> Function {
         let size = 1usize << leaves.len();
         let ones = |i: usize| tables.iter().map(|table| (table[i / 64] >> (i % 64) & 1) as i64).sum();
         let mut factors: Vec<i64> = (0..size).map(ones).collect();
-        // From values to factors of products, variable by variable.
+        // Converts values to factors of products, variable by variable.
         for bit in 0..leaves.len() {
             for i in 0..size {
                 if i >> bit & 1 == 1 {
@@ -43,12 +43,12 @@ impl Function {
         Function { leaves: leaves.to_vec(), terms }
     }
 
-    /// Number of terms.
+    /// Returns the number of terms.
     pub(super) fn len(&self) -> usize {
         self.terms.len()
     }
 
-    /// `1 - self`.
+    /// Returns `1 - self`.
     pub(super) fn complement(&self) -> Function {
         let constant = 1 - self.terms.iter().find(|term| term.0 == 0).map_or(0, |term| term.1);
         let others = self.terms.iter().filter(|term| term.0 != 0).map(|&(set, factor)| (set, -factor));
@@ -57,13 +57,13 @@ impl Function {
     }
 }
 
-/// Product of variables: the set of their numbers.
+/// Product of variables, as a set of variable numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Monomial<const N: usize>([u64; N]);
 
 impl<const N: usize> Hash for Monomial<N> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // As of a polynomial in an odd number; the hasher mixes the upper bits.
+        // Hash as a polynomial in an odd number; the hasher mixes the upper bits.
         let sum =
             self.0.iter().rfold(0u64, |sum, &word| sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(21) ^ word);
         state.write_u64(sum);
@@ -79,7 +79,7 @@ impl<const N: usize> BitOr for Monomial<N> {
 }
 
 impl<const N: usize> Monomial<N> {
-    /// The empty product.
+    /// Empty product.
     pub(super) const ONE: Self = Monomial([0; N]);
 
     pub(super) fn variable(number: usize) -> Self {
@@ -107,18 +107,18 @@ impl<const N: usize> Monomial<N> {
     }
 }
 
-/// Numbers of the nodes that are variables, at most `64 * N` at a time.
+/// Numbering of the nodes that are variables, at most `64 * N` at a time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Variables<const N: usize> {
     numbers: FxHashMap<u32, usize>,
     nodes: Vec<u32>,
     vacant: Vec<usize>,
-    /// A node was left without a number.
+    /// `true` if a node got no number.
     is_exhausted: bool,
 }
 
 impl<const N: usize> Variables<N> {
-    /// Number of a node; `None` if all are taken.
+    /// Returns the number of a node; `None` if all numbers are used.
     pub(super) fn number(&mut self, node: u32) -> Option<usize> {
         if let Some(&known) = self.numbers.get(&node) {
             return Some(known);
@@ -144,7 +144,7 @@ impl<const N: usize> Variables<N> {
         self.nodes[number]
     }
 
-    /// Takes back the numbers that are not in a set, if most of them are used.
+    /// Releases the numbers that are not in a set, if most numbers are used.
     pub(super) fn retain(&mut self, set: Monomial<N>) {
         if 2 * (self.nodes.len() - self.vacant.len()) > 64 * N {
             let (numbers, vacant) = (&mut self.numbers, &mut self.vacant);
@@ -153,7 +153,7 @@ impl<const N: usize> Variables<N> {
                 vacant.extend((!is_kept).then_some(*number));
                 is_kept
             });
-            // The order in the map does not matter.
+            // Sorted, so that the order in the map has no effect.
             vacant.sort_unstable();
         }
     }
@@ -171,7 +171,7 @@ pub(super) struct Polynomial<const N: usize> {
 }
 
 impl<const N: usize> Polynomial<N> {
-    /// 0 modulo `2^bits`, with at most 128 bits.
+    /// Returns the polynomial 0 modulo `2^bits`, for at most 128 bits.
     pub(super) fn zero(bits: u32) -> Self {
         Polynomial { factors: FxHashMap::default(), bits }
     }
@@ -184,7 +184,7 @@ impl<const N: usize> Polynomial<N> {
         self.bits
     }
 
-    /// Number of terms.
+    /// Returns the number of terms.
     pub(super) fn len(&self) -> usize {
         self.factors.len()
     }
@@ -197,7 +197,7 @@ impl<const N: usize> Polynomial<N> {
         self.factors.iter().map(|(&monomial, &factor)| (monomial, factor))
     }
 
-    /// Variables of all terms.
+    /// Returns the set of variables of all terms.
     pub(super) fn variables(&self) -> Monomial<N> {
         self.factors.keys().fold(Monomial::ONE, |all, &monomial| all | monomial)
     }
@@ -244,7 +244,7 @@ impl<const N: usize> Polynomial<N> {
         Some(())
     }
 
-    /// Number of terms more after an addition.
+    /// Returns the increase of the number of terms by an addition.
     pub(super) fn growth(&self, change: &Self) -> isize {
         let count = |(monomial, factor): (Monomial<N>, u128)| {
             let before = self.factor(&monomial);
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
     use alir_core::num::SplitMix;
 
-    /// Value of a polynomial for an assignment of the bits of its nodes.
+    /// Returns the value of a polynomial for an assignment of the bits of its nodes.
     fn value<const N: usize>(polynomial: &Polynomial<N>, variables: &Variables<N>, bits: u64) -> u128 {
         let is_one = |number: usize| bits >> variables.node(number) & 1 == 1;
         let ones = polynomial.terms().filter(|(monomial, _)| monomial.numbers().all(is_one));

@@ -1,11 +1,11 @@
 //! Sums as polynomials over bits.
 //!
 //! A bit of a carry chain selects the carry from below (if `half` is 1), or the bit that starts a carry (`start`). For
-//! any cells before it, the chain adds two words: with `D = start` and `B = half xor start`, `sum(2^k (D_k + B_k)) +
-//! carry = sum(2^k (half_k xor carry_k)) + 2^n carry_n` is an identity. Synthesis adds three and more numbers with
-//! compressors before the chain, so that `D` and `B` are functions of several bits. As integer polynomials over these
-//! bits the products cancel, and the sum is that of the RTL's adders, modulo a power of two. If the lower bits are
-//! proved equal, the remaining bit is equal too.
+//! any cells before the chain, the chain adds two words: with `D = start` and `B = half xor start`, `sum(2^k (D_k +
+//! B_k)) + carry = sum(2^k (half_k xor carry_k)) + 2^n carry_n` is an identity. Synthesis adds three and more numbers
+//! with compressors before the chain, so that `D` and `B` are functions of several bits. In integer polynomials over
+//! these bits the products cancel, and the result is the sum of the RTL's adders, modulo a power of two. If the lower
+//! bits are proved equal, the remaining bit is equal too.
 
 use super::super::aig::Lit;
 use super::polynomial::{Function, Monomial, Polynomial, Variables};
@@ -13,24 +13,24 @@ use super::sweep::Sweep;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// Most bits of a sum, terms of a polynomial, and rewriting steps of one proof.
+/// Largest numbers of bits of a sum, terms of a polynomial, and rewriting steps of one proof.
 const MOST_BITS: usize = 120;
 const MOST_TERMS: usize = 1_200;
 const MOST_STEPS: usize = 200;
-/// Most leaves of the function of one bit.
+/// Largest number of leaves of the function of one bit.
 const MOST_LEAVES: usize = 9;
 
-/// Maximum number of adder bits among which the replaced one is selected.
+/// Largest number of adder bits from which the bit to replace is selected.
 const MOST_TRIED: usize = 16;
-/// Most terms read and written in one attempt. Of 1,309 sums of `jet_mlp` that are proved none takes more than 25,506,
-/// while attempts that fail would take up to forty times as much.
+/// Largest number of terms read and written in one attempt. Of 1,309 proved sums of `jet_mlp` none takes more than
+/// 25,506, while failing attempts would take up to forty times as much.
 const MOST_WORK: usize = 32_000;
-/// Most of these choices in one proof, and most terms of a polynomial for them.
+/// Largest number of such selections in one proof, and of terms of a polynomial for them.
 const MOST_CHOICES: usize = 24;
 const MOST_TERMS_TRIED: usize = 450;
 /// Maximum number of leaves of an RTL bit that is replaced by its definition.
 const MOST_VISIBLE: usize = 5;
-/// Words of 64 variables of a proof; wide sums need the second one.
+/// Numbers of 64-bit words for the variables of a proof; wide sums need the larger one.
 const FEW: usize = 4;
 const MANY: usize = 16;
 
@@ -48,7 +48,8 @@ pub(super) struct Sums {
     links: FxHashMap<Lit, Link>,
     /// Sum bits: half sum and carry, in any order.
     halves: FxHashMap<Lit, (Lit, Lit)>,
-    /// Values of `start + (half xor start)`, over the inputs of both cells with `true`.
+    /// Functions `start + (half xor start)` of cells by `half` and `start`; with `true`, over the inputs of the LUTs
+    /// before the cells.
     cells: FxHashMap<(Lit, Lit, bool), Option<Rc<Function>>>,
     /// Functions of nodes over the inputs of their gates.
     definitions: FxHashMap<u32, Option<Rc<Function>>>,
@@ -67,7 +68,7 @@ impl Sums {
         }
     }
 
-    /// Renames a bit.
+    /// Records the carry chain data of a bit under another literal too.
     pub(super) fn rename(&mut self, bit: Lit, name: Lit) {
         if let Some(&link) = self.links.get(&bit) {
             self.links.entry(name).or_insert(link);
@@ -75,7 +76,7 @@ impl Sums {
     }
 }
 
-/// Proves that a bit of the netlist that is a sum is a bit of a sum of the RTL.
+/// Proves that a sum bit of the netlist equals a sum bit of the RTL.
 pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
     // The complement of a sum bit is compared as the bit itself.
     for (x, y) in [(x, y), (!x, !y)] {
@@ -84,13 +85,13 @@ pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
             [|sweep, x| chain_residual(sweep, x, false), |sweep, x| chain_residual(sweep, x, true), word_residual];
         let mut last = None;
         for find in residuals {
-            // Cells without look-up tables in front of them give the same sum again.
+            // If no LUTs precede the cells, this sum is the same as the last one.
             let Some((mut residual, bit)) = find(sweep, x).filter(|found| last.as_ref() != Some(found)) else {
                 continue;
             };
             last = Some((residual.clone(), bit));
             residual.push(term(y, (1u128 << bit).wrapping_neg()));
-            // The RTL's sum may have bits below the chain's lowest.
+            // The RTL's sum may have bits below the lowest bit of the chain.
             let shift = adder.saturating_sub(bit);
             let bits = (bit + 1 + shift) as u32;
             if bits as usize <= MOST_BITS && is_zero(sweep, &residual, shift, bits) {
@@ -122,18 +123,18 @@ pub(super) fn words_near(sweep: &mut Sweep<'_>, x: Lit) -> Vec<Lit> {
     adders.flat_map(|(adder, _)| adder.out.iter().copied()).collect()
 }
 
-/// Functions with factors.
+/// Functions with their factors in a sum.
 type Summands = Vec<(Rc<Function>, u128)>;
 
-/// Sum that a bit completes to 0, and the position of the bit.
+/// Sum that is 0 together with a bit, and the position of the bit; `None` if there is none.
 type Residual = Option<(Summands, usize)>;
 
 fn term(lit: Lit, factor: u128) -> (Rc<Function>, u128) {
     (Rc::new(Function::literal(lit)), factor)
 }
 
-/// Returns the carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`. With
-/// `is_opened` the functions of its cells are over the inputs of the LUTs before them.
+/// Returns the terms of the carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position
+/// `n`. With `is_opened` the functions of the cells are over the inputs of the LUTs before them.
 fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
     let links = &sweep.sums.links;
     let (half, carry) = match sweep.sums.halves.get(&x) {
@@ -158,16 +159,16 @@ fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
     for (k, link) in links.iter().enumerate() {
         residual.push((cell(sweep, link, is_opened)?, 1u128 << k));
         let sum = sweep.xor(link.half, link.carry);
-        // Bits without readers are not compared yet.
+        // Bits without readers were not compared before.
         residual.push(term(sweep.placed(sum), (1u128 << k).wrapping_neg()));
     }
     let n = links.len();
-    // Modulo 2^(n + 1) the half sum is as good as both of its parts.
+    // Modulo 2^(n + 1) the half sum equals the sum of its two parts.
     residual.push((bit_function(sweep, half)?, 1u128 << n));
     Some((residual, n))
 }
 
-/// Returns the adder of a word of the netlist, as in DSP cells: both operands minus the lower bits of the sum.
+/// Returns the terms of the adder of a netlist word, as in DSP cells: both operands minus the lower bits of the sum.
 fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Residual {
     if x.node() < sweep.begin() || x.is_negated() {
         return None;
@@ -201,8 +202,8 @@ fn cell(sweep: &mut Sweep<'_>, link: &Link, is_opened: bool) -> Option<Rc<Functi
     found
 }
 
-/// Returns the function over the inputs of the LUTs that compute `half` and `start`, as products of both only cancel
-/// over these inputs.
+/// Returns the function of a cell over the inputs of the LUTs that compute `half` and `start`, as products of both only
+/// cancel over these inputs.
 fn opened_cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Function> {
     let mut opened = Vec::new();
     let mut open = |sweep: &Sweep<'_>, lit: Lit| {
@@ -277,9 +278,9 @@ fn gates_function(sweep: &mut Sweep<'_>, node: u32) -> Option<Function> {
 }
 
 /// Returns `true` if a sum times `2^shift` is 0 modulo `2^bits` for all inputs. Variables are replaced by their
-/// definitions, the highest first, bits of adders last. If the terms do not cancel, the adder bit is replaced whose
-/// definition leaves the fewest terms, as common operands of both sides must remain, and their numbers do not identify
-/// them.
+/// definitions, the highest first, bits of adders last. If the terms do not cancel, the adder bit whose definition
+/// leaves the fewest terms is replaced: common operands of both sides must remain, and the order of the variables does
+/// not identify them.
 fn is_zero(sweep: &mut Sweep<'_>, residual: &[(Rc<Function>, u128)], shift: usize, bits: u32) -> bool {
     [(1, MOST_TERMS), (MOST_TRIED, MOST_TERMS_TRIED)].into_iter().any(|(tried, terms)| {
         let few = Cancellation::<FEW>::new(residual, shift, bits).and_then(|mut c| c.run(sweep, tried, terms));
@@ -291,9 +292,9 @@ fn is_zero(sweep: &mut Sweep<'_>, residual: &[(Rc<Function>, u128)], shift: usiz
 struct Cancellation<const N: usize> {
     residual: Polynomial<N>,
     variables: Variables<N>,
-    /// Variables replaced with the words that they are bits of, with the number of terms before.
+    /// Replaced variables of adder words, each with the number of terms before the replacement.
     used: FxHashSet<(u32, u32)>,
-    /// Nets whose cells replaced a bit of the RTL.
+    /// Nets whose cells were used to replace a bit of the RTL.
     expanded: FxHashSet<u32>,
     /// Variables without a known definition.
     kept: FxHashSet<u32>,
@@ -301,20 +302,20 @@ struct Cancellation<const N: usize> {
 
 /// Replacement of a variable in a polynomial.
 enum Replacement<const N: usize> {
-    /// A summand.
+    /// Summand that changes the polynomial.
     Change(Polynomial<N>),
-    /// A function that the variable is equal to.
+    /// Function that equals the variable.
     Value(Rc<Function>),
 }
 
 /// Origin of the terms that replace a variable.
 #[derive(Clone, Copy)]
 enum By {
-    /// With its word, by the operands of an adder.
+    /// The variable's word is replaced by the operands of an adder.
     Adder,
-    /// By its own gates.
+    /// The variable's own gates.
     Gates,
-    /// By the gates of a net that is the same bit.
+    /// The gates of a net that equals the variable.
     Net(u32),
 }
 
@@ -365,7 +366,7 @@ impl<const N: usize> Cancellation<N> {
                     Replacement::Value(_) => (0, 0),
                 };
                 work += self.residual.len() + written;
-                // The netlist's own cells only if the RTL's gates do not lead further.
+                // Cells of the netlist are used only if the RTL's gates give no replacement.
                 let cost = (matches!(by, By::Net(_)), growth);
                 if best.as_ref().is_none_or(|&(least, ..)| cost < least) {
                     best = Some((cost, variable, by, found));
@@ -412,7 +413,7 @@ impl<const N: usize> Cancellation<N> {
         {
             return Some((By::Adder, Replacement::Change(change)));
         }
-        // A bit of the RTL that a cell computes is also the function of the cell.
+        // A bit of the RTL that equals a cell's output can also be replaced by the function of the cell.
         let own = definition(sweep, variable).map(|own| (own, By::Gates));
         let (definition, by) = own.or_else(|| {
             let nets = sweep.matched(variable).to_vec();
@@ -424,7 +425,7 @@ impl<const N: usize> Cancellation<N> {
         Some((by, Replacement::Value(definition)))
     }
 
-    /// Returns the monomial of a node alone, if it is a variable.
+    /// Returns the monomial of a single node; `None` if the node is no variable.
     fn alone(&self, node: u32) -> Option<Monomial<N>> {
         self.variables.known(node).map(Monomial::variable)
     }
@@ -436,8 +437,8 @@ impl<const N: usize> Cancellation<N> {
         (Monomial::variable(number), terms.collect())
     }
 
-    /// Replaces the word of an adder that contains a variable by the operands of the adder, if all relevant bits of the
-    /// word are present, and no variable above the highest one is introduced.
+    /// Replaces the word of an adder that contains a variable by the operands of the adder. Returns `None` if relevant
+    /// bits of the word are missing, or a variable above the highest one would be introduced.
     fn without_adder(&mut self, sweep: &mut Sweep<'_>, variable: u32, highest: u32) -> Option<Polynomial<N>> {
         let (adder, _) = sweep.words.adder_of(variable)?;
         let mut adder = adder.clone();
@@ -447,13 +448,13 @@ impl<const N: usize> Cancellation<N> {
             return None;
         }
         let (residual, bits, mask) = (&self.residual, self.residual.bits(), self.residual.mask());
-        // Factor of a bit alone, 0 if it is not there.
+        // Factor of the monomial of a single bit, 0 if the polynomial has no such term.
         let factor_of = |bit: Lit| {
             let own = self.alone(bit.node()).map_or(0, |monomial| residual.factor(&monomial));
             if bit.is_negated() { own.wrapping_neg() & mask } else { own }
         };
-        // The factor of the word: the one that most of the bits agree with that no operand has. The lowest bits may
-        // have other factors, as carries that are functions of them.
+        // The factor of the word is the one on which most bits that belong to no operand agree. The lowest bits may
+        // have other factors, as carries that are functions of these bits.
         let own: Vec<Option<u128>> = (0..width)
             .map(|j| {
                 let out = adder.out[j];
@@ -506,8 +507,8 @@ impl<const N: usize> Cancellation<N> {
     }
 }
 
-/// Adds the change of the terms with a variable if a function replaces the variable; `None` if there are too many
-/// variables.
+/// Adds the change of the terms with a variable when a function replaces the variable; returns `None` if there are too
+/// many variables.
 fn substitute<const N: usize>(
     (variable, terms): (Monomial<N>, Vec<(Monomial<N>, u128)>),
     value: &Function,
@@ -521,7 +522,7 @@ fn substitute<const N: usize>(
     Some(())
 }
 
-/// Returns `true` if the sum of two words with signs cannot overflow, by their copies of the sign.
+/// Returns `true` if the copies of the sign bits show that the sum of two signed words cannot overflow.
 fn fits(a: &[Lit], b: &[Lit], carry: Lit) -> bool {
     let width = a.len();
     if width > 100 {

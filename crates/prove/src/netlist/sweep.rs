@@ -1,8 +1,9 @@
 //! Equivalences between gates of a netlist and gates of RTL.
 //!
 //! The gates of both are in one graph. A netlist gate is compared with an RTL gate that has the same simulated values
-//! over windows: the gates between the two and a few leaves, which are free variables. A proof for free leaves is valid
-//! for the real ones, so a window may only fail to prove an equality. Windows grow, finally up to the inputs.
+//! over windows. A window has the gates between these two gates and a few leaves, which are free variables. A proof for
+//! free leaves is valid for the real ones, so a window may only fail to prove an equality. Windows grow, finally up to
+//! the inputs.
 
 use super::super::aig::{Gate, Lit, Simulation, VARIABLES};
 use super::super::bit_vector::Words;
@@ -23,7 +24,7 @@ const WORDS: usize = 32;
 const CANDIDATES: usize = 4;
 /// Maximum number of leaves of a window that is compared exhaustively.
 const LEAVES: usize = 12;
-/// Maximum number of gates of a window of the first kind, which covers one level of cells.
+/// Maximum number of gates of the first window that is compared, which covers one level of cells.
 const NEAR: usize = 300;
 /// Maximum number of gates between a leaf and the other leaves of which it may be a function.
 const SHARED: usize = 12;
@@ -33,8 +34,7 @@ const GROWN: [usize; 10] = [4, 8, 16, 24, 32, 48, 64, 96, 160, 250];
 const ASKED: [(usize, u64); 4] = [(60, 300), (400, 1_000), (3_000, 3_000), (200_000, 20_000)];
 /// Steps of the solver for a bit of an output.
 const OUTPUT_STEPS: u64 = 300_000;
-/// Number of failed comparisons after which pairs of unequal signatures are no longer tried: false candidates cost
-/// little.
+/// Number of failed comparisons after which only bits of outputs are compared.
 const FAILURES: usize = 2_000;
 
 /// Graph of both designs, with the proved equivalences.
@@ -55,7 +55,8 @@ pub(super) struct Sweep<'m> {
     by_values: FxHashMap<u64, Vec<Lit>>,
     /// Netlist gates with the literal that they were proved to equal, or themselves after a failed comparison.
     placed: FxHashMap<u32, Lit>,
-    /// Bits that are being compared. The proof of a sum compares other bits of its chain, which may lead back to it.
+    /// Bits that are being compared. The proof of a sum compares other bits of the carry chain, whose proofs may need
+    /// the same sum.
     open: FxHashSet<u32>,
     /// Nets with equal gates of the RTL, with `true` for the complement.
     matched: FxHashMap<u32, Vec<(u32, bool)>>,
@@ -63,7 +64,7 @@ pub(super) struct Sweep<'m> {
     limits: Limits,
     most: u64,
     spent: u64,
-    /// Counter that receives the ticks, and those spent before this comparison.
+    /// Counter that receives the ticks, and the number of ticks spent before this comparison.
     progress: Option<(Arc<ProgressCounter>, u64)>,
 }
 
@@ -147,7 +148,7 @@ impl<'m> Sweep<'m> {
         sweep
     }
 
-    /// A free input.
+    /// Adds a free input.
     pub(super) fn input(&mut self) -> Lit {
         self.words.aig.input("")
     }
@@ -156,12 +157,12 @@ impl<'m> Sweep<'m> {
         self.words.aig.gates()
     }
 
-    /// Budget used (ticks).
+    /// Returns the ticks spent.
     pub(super) fn spent(&self) -> u64 {
         self.spent + GATE * self.words.aig.gates() as u64
     }
 
-    /// Reports the ticks to a counter, which has `before` already.
+    /// Sets a counter that receives the ticks, on top of the `before` ticks it already has.
     pub(super) fn with_progress(mut self, counter: Option<Arc<ProgressCounter>>, before: u64) -> Self {
         self.progress = counter.map(|counter| (counter, before));
         self
@@ -195,7 +196,7 @@ impl<'m> Sweep<'m> {
         self.sim.extend(&self.words.aig, |gate| patterns.values(gate));
     }
 
-    /// Hash of the simulated values up to complement, and `true` for the complement.
+    /// Returns a hash of the simulated values up to complement, and `true` if they were complemented.
     fn key(&self, lit: Lit) -> (u64, bool) {
         let values = self.sim.value(lit);
         let negated = values[0] & 1 == 1;
@@ -204,14 +205,14 @@ impl<'m> Sweep<'m> {
         (hasher.finish(), negated)
     }
 
-    /// `a xor b`; a sum bit of a carry chain is remembered as one.
+    /// Builds `a xor b`, and records it as a possible sum bit of a carry chain.
     pub(super) fn xor(&mut self, a: Lit, b: Lit) -> Lit {
         let x = self.words.aig.xor(a, b);
         self.sums.note_half(x, a, b);
         x
     }
 
-    /// `select ? yes : no`, which may be a bit of a carry chain.
+    /// Builds `select ? yes : no`, and records it as a possible bit of a carry chain.
     pub(super) fn mux(&mut self, select: Lit, yes: Lit, no: Lit) -> Lit {
         let x = self.words.aig.mux(select, yes, no);
         if self.begin != u32::MAX {
@@ -338,7 +339,7 @@ impl<'m> Sweep<'m> {
             || self.words.aig.fanins(node).is_none()
     }
 
-    /// Returns `true` if a node is a net of the netlist that equals no gate of the RTL.
+    /// Returns `true` if a node is a net of the netlist that was compared with gates of the RTL.
     pub(super) fn is_net(&self, node: u32) -> bool {
         node >= self.begin && self.placed.contains_key(&node)
     }

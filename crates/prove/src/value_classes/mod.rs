@@ -1,15 +1,15 @@
-//! Two programs value by value: detects the values that are the same number for every input.
+//! Value-by-value comparison of two programs: detects the values that are the same number for every input.
 //!
 //! Values are numbered as in value numbering (Alpern, Wegman and Zadeck, POPL 1988, in its hashing form): equal
 //! operations on operands of the same classes are one class. Operations are described over real numbers: sums are sets
-//! of terms, and a type that no value overflows or rounds to is left out, by intervals that start at the types of the
-//! ports. Rounded or rectified values are described by the sum before that ([`rounding`]). So a program that was
-//! narrowed, reordered or shared has the same classes. Where two programs differ, a value of the second is compared
-//! with one of the first that had the same samples, by a proof of its own over the nearest values that are known to be
-//! the same, as free inputs. If it holds, the classes become one, and their readers are the same without a proof. Such
-//! a lemma is stronger than necessary, so one that fails proves nothing.
+//! of terms, and a type is omitted if intervals, which start at the types of the ports, prove that no value overflows
+//! it or is rounded by it. Rounded or rectified values are described by the sum before rounding ([`rounding`]). So a
+//! program that was narrowed, reordered or shared has the same classes. If two programs differ, a value of the second
+//! is compared with a value of the first that has the same samples. Such a lemma is proved over the nearest values that
+//! are known to be equal, as free inputs. If it holds, the two classes become one, and their readers are equal without
+//! further lemmas. A lemma is stronger than necessary, so a failed one proves nothing.
 //!
-//! Remaining outputs are compared over the same cut, and if that fails as whole programs.
+//! Remaining outputs are compared over the same known values, and if that fails, as whole programs.
 
 mod numbering;
 mod pieces;
@@ -31,14 +31,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use samples::Samples;
 use statements::{NEAR_ONLY, Spending, is_constant, neighbours, partner};
 
-/// Ticks that one lemma may take, in turn: values that are undecided after one round are tried again. Most take less
-/// than the first limit.
+/// Budgets of one lemma in ticks, in successive rounds; values that are undecided after one round are tried again. Most
+/// lemmas take less than the first budget.
 const ROUNDS: [u64; 3] = [NEAR_ONLY, 300_000, 3_000_000];
 /// Factor of the budget for the proof obligation over the undecided outputs.
 const OUTPUTS: u64 = 10;
-/// Ticks that all lemmas together may take: a constant, and an amount for each operation of both programs.
+/// Budget of all lemmas together in ticks: a constant, and an amount for each operation of both programs.
 const LEMMAS: (u64, u64) = (100_000_000, 40_000);
-/// Units that numbering takes for each operation, and recognising values by samples.
+/// Ticks for each operation, of numbering (.0), and of the comparison of samples (.1).
 const NUMBERING: (u64, u64) = (100, 1_000);
 
 /// Proves or refutes that two programs are equal. Their ports have the same types. Only differences between the outputs
@@ -62,8 +62,8 @@ pub fn prove(a: &Model, b: &Model, request: &Request, solver: Solvers<'_>) -> (R
     (report, whole)
 }
 
-/// Proves that the second program is the first one, by values alone; no report if some stay undecided. The engine has
-/// the ticks and counts.
+/// Proves that the second program equals the first, value by value; returns no report if some outputs are undecided.
+/// The engine has the ticks and counts.
 pub fn prove_by_values(a: &Model, b: &Model, request: &Request, solver: Solvers<'_>) -> (Option<Report>, Engine) {
     let request = Request { latency: Some(0), ..request.clone() };
     let mut spending = Spending::new(&request, solver, request.work.unwrap_or(super::engine::WORK));
@@ -86,13 +86,13 @@ struct Known {
     images: FxHashMap<ValueId, (ValueId, Affine)>,
     /// Ranges of values of the first program for all inputs of a lemma.
     ranges: FxHashMap<ValueId, Range>,
-    /// Values that are worth a lemma; `None` for all.
+    /// Values for which lemmas are tried; `None` for all.
     wanted: Option<FxHashSet<ValueId>>,
     samples: Option<Samples>,
 }
 
-/// Computes the classes of all values of both programs. A lemma takes at most `lemma` ticks, all of them until `lemmas`
-/// are spent.
+/// Computes the classes of all values of both programs. Each lemma takes at most `lemma` ticks; no lemma starts after
+/// `lemmas` ticks are spent.
 fn numbered<'a>(
     [a, b]: [&'a Model; 2],
     known: &mut Known,
@@ -143,7 +143,7 @@ fn numbered<'a>(
                 let range = new.range.clone();
                 let own = numbering.class(Some((1, id)), range.clone());
                 numbering.describe(own, &new);
-                // A sum of the same values needs no lemma.
+                // An equal sum of the same values needs no lemma.
                 let is_known = numbering.classes[own as usize].image.as_ref().is_some_and(|(base, _)| {
                     let base = &numbering.classes[*base as usize];
                     base.shared || base.def.is_none_or(|(side, _)| side == 0)
@@ -194,7 +194,7 @@ fn numbered<'a>(
     numbering
 }
 
-/// Returns the proof by values, if it succeeds.
+/// Returns the proof by values; `None` if it fails.
 fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report> {
     let operations = (a.nodes().len() + b.nodes().len()) as u64;
     let lemmas = spending.spent + (LEMMAS.0 + LEMMAS.1 * operations).min(spending.left / 5);
@@ -217,7 +217,7 @@ fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report
                 if spending.spent >= lemmas {
                     return None;
                 }
-                // What was found makes other statements true; else they need more work.
+                // New results allow other lemmas; without new results the lemmas need a larger budget.
                 constants(&numbering, &open[0], &mut known, (lemma, lemmas), spending);
                 let is_more = (known.images.len(), known.ranges.len()) != before;
                 if !is_more && spending.open == 0 && lemma > NEAR_ONLY {
@@ -239,8 +239,8 @@ fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report
     }
 }
 
-/// Determines which values of the first program that undecided outputs depend on are the same number for every input: a
-/// rectified sum that is never positive, for example, which another program may have left out.
+/// Proves values of the first program to be constant, among those on which undecided outputs depend. An example is a
+/// rectified sum that is never positive, which the other program may have removed.
 fn constants(
     numbering: &Numbering<'_>,
     open: &[Root<'_>],
@@ -265,7 +265,7 @@ fn constants(
         }
         left.extend(numbering.operands(class).into_iter().filter(|operand| seen.insert(*operand)));
     }
-    // What is the same because of another that is needs no statement of its own.
+    // A value that is constant because an operand is constant needs no lemma.
     found.sort_unstable();
     let mut done: FxHashSet<u32> = FxHashSet::default();
     for class in found {
@@ -284,7 +284,7 @@ fn constants(
     }
 }
 
-/// Returns the outputs of both programs that are not known to be equal, and bits of the others.
+/// Returns the outputs of both programs that are not known to be equal, and the number of bits of all other outputs.
 fn open_outputs<'r>(numbering: &Numbering<'_>) -> ([Vec<Root<'r>>; 2], u64) {
     let root = |side: usize, j: usize| {
         let model = numbering.programs[side];
@@ -306,7 +306,8 @@ fn open_outputs<'r>(numbering: &Numbering<'_>) -> ([Vec<Root<'r>>; 2], u64) {
     (open, bits)
 }
 
-/// Values of the second program that its open outputs depend on, not over others that the first one has.
+/// Returns the values of the second program on which its undecided outputs depend, up to values that the first program
+/// has too.
 fn unknown(numbering: &Numbering<'_>) -> FxHashSet<ValueId> {
     let model = numbering.programs[1];
     let is_known = |class: u32| {
@@ -338,7 +339,7 @@ mod tests {
     use num_bigint::BigInt;
     use num_traits::Zero;
 
-    /// Returns each value's number for each input, as code and binary point.
+    /// Returns the number of each value for one input, as raw integer value and binary point.
     fn numbers(model: &Model, codes: &[BigInt]) -> Vec<(BigInt, i64)> {
         let mut all = Vec::new();
         golden_steps(model, codes, LookupMiss::Zero, |step| {
@@ -350,7 +351,7 @@ mod tests {
         all
     }
 
-    /// Checks images, sums and overflowing sums for one input; those of values that no program has are left out.
+    /// Checks images, sums and overflowing sums for one input, except those of values that no program has.
     fn relations_hold(numbering: &Numbering<'_>, of_class: &FxHashMap<u32, (BigInt, i64)>, seed: u64) {
         // All numbers in units of 2^-300, so that none is rounded.
         const UNIT: i64 = 300;
@@ -413,13 +414,13 @@ mod tests {
         }
     }
 
-    /// Classes of random programs, and of mutated ones, compared with the programs after passes: values of one class
-    /// are the same number, within its range, by the reference interpreter.
+    /// Numbers random and mutated programs together with the programs after passes. All values of a class have the same
+    /// number by the reference interpreter, within the range of the class.
     #[test]
     fn values_of_a_class_are_the_same_number() {
         let (mut shared, mut all) = (0, 0);
         let (mut images, mut sums, mut wrapped, mut rounded, mut rectified) = (0, 0, 0, 0, 0);
-        // The last one has a sum that overflows over one that does, of which nothing is left in the end.
+        // The last seed has an overflowing sum over another overflowing sum, without any terms after expansion.
         for seed in alir_testing::seeds(0..90).chain([20_049]) {
             let profile = if seed % 3 == 0 { Profile::TINY } else { Profile::SMALL };
             let a = Recipe::seeded(profile, 30, seed).build();
@@ -472,7 +473,7 @@ mod tests {
         );
     }
 
-    /// A lemma that is tried for all inputs holds exactly if the reference interpreter confirms each of them.
+    /// A lemma that is tried for all inputs holds if and only if the reference interpreter confirms each input.
     #[test]
     fn trying_all_inputs_is_what_the_golden_interpreter_says() {
         let (mut equal, mut different) = (0, 0);
@@ -485,7 +486,7 @@ mod tests {
                 let [x, y] = [0, 1].map(|at| builder.op(Op::Input { input: at as u32 }, Interval::full(types[at])));
                 let value = Code::from(&BigInt::from(3 + i32::from(second && seed % 4 == 1)));
                 let a = builder.op(Op::AddConst { x, value, shift: 1 }, Interval::full(kif(true, 7, 2)));
-                // Without the sign bit of the sum the second program is another one, unless no sum is negative.
+                // Without the sign bit of the sum the second program differs, unless no sum is negative.
                 let sum =
                     builder.op(Op::Add { a, b: y, shift: 0 }, Interval::full(kif(!second || seed % 4 == 2, 8, 2)));
                 let out = builder.op(Op::Relu { x: sum }, Interval::full(kif(false, 8, 2)));
@@ -527,8 +528,8 @@ mod tests {
         assert!(equal > 20 && different > 20, "{equal} equal, {different} different");
     }
 
-    /// Programs of which one has another constant or table entry somewhere, compared with the results of passes: no
-    /// proof unless they agree on all inputs that are tried.
+    /// One program has another constant or table entry, and is compared with the results of passes. It is proved equal
+    /// only if both agree on all tried inputs.
     #[test]
     fn another_constant_is_no_proof() {
         let (mut proved, mut refuted) = (0, 0);
@@ -584,8 +585,8 @@ mod tests {
         builder.finish().ok().filter(same_ports)
     }
 
-    /// A difference to the larger of two numbers, clipped, reads only half of a table: the other half may be another
-    /// one, as in a softmax whose exponentials are of differences to the maximum. The same with the smaller one.
+    /// A difference to the larger of two numbers, clipped, reads only half of a table, so the other half may differ. An
+    /// example is a softmax with exponentials of differences to the maximum. The same holds for the smaller number.
     #[test]
     fn differences_to_the_larger_of_two_numbers_are_not_positive() {
         let kif = |signed, width: i32| Kif { signed, int: width - i32::from(signed), frac: 0 };
@@ -599,7 +600,7 @@ mod tests {
             let choice = |builder: &mut Builder, a, b| {
                 let mut cond = builder.op(Op::Sub { a, b, shift: 0 }, full(true, 41));
                 if !is_signed {
-                    // The top bit of this unsigned sum is set where the difference is not negative.
+                    // The top bit of this unsigned sum is set if the difference is not negative.
                     let value = Code::from(&(BigInt::from(1) << 40));
                     cond = builder.op(Op::AddConst { x: cond, value, shift: 0 }, full(false, 41));
                 }
@@ -635,7 +636,7 @@ mod tests {
         }
     }
 
-    /// Equalities that numbering alone proves: other orders, other types, shared values, constants.
+    /// Equalities that numbering alone proves: other operand orders, other types, shared values, constants.
     #[test]
     fn programs_that_say_the_same_otherwise_need_no_statement() {
         let kif = |signed, width: i32, frac| Kif { signed, int: width - i32::from(signed) - frac, frac };
@@ -668,21 +669,22 @@ mod tests {
         assert!(engine.spent < 10_000, "{} units", engine.spent);
     }
 
-    /// Where bits are dropped, and before or after what: the same sum, or integer forms see it.
+    /// Bits are dropped at different positions, before or after other operations. The sums are equal by numbering or as
+    /// integer forms.
     #[test]
     fn roundings_that_were_moved_need_no_solver() {
         let kif = |signed, width: i32, frac| Kif { signed, int: width - i32::from(signed) - frac, frac };
         let full = |kif| Interval::full(kif);
         let half = |x| Op::AddConst { x, value: Code::from(1), shift: 4 };
-        // `max(x + y, 0)` to three places, to the nearest, plus `z` of two places, of which three integer bits are
-        // read.
+        // `max(x + y, 0)` rounded to nearest at three fractional bits, plus `z` with two fractional bits; three integer
+        // bits of the sum are read.
         let program = |moved: bool| {
             let mut builder = Builder::new(vec![0; 3]);
             let [x, y, z] = [0, 1, 2]
                 .map(|at| builder.op(Op::Input { input: at }, full(kif(true, 20 - 8 * at as i32, 9 - at as i32))));
             let sum = builder.op(Op::Add { a: x, b: y, shift: 0 }, full(kif(true, 22, 9)));
             let rounded = if moved {
-                // The constant comes first, and nothing below the places that are read is computed.
+                // The constant is added first, and no bits below the read places are computed.
                 let sum = builder.op(half(sum), full(kif(true, 17, 3)));
                 let sum = builder.op(Op::Relu { x: sum }, full(kif(false, 16, 3)));
                 builder.op(Op::Quantise { x: sum, shift: 0 }, full(kif(false, 6, 3)))
@@ -709,7 +711,7 @@ mod tests {
         assert!(engine.spent < 500_000, "{} units", engine.spent);
     }
 
-    /// A negation under a control bit that moved into a sum: all signs of a tree cancel, whatever its size.
+    /// A conditional negation that was moved into a sum: all signs of a tree of any size cancel.
     #[test]
     fn sums_of_choices_of_sign_are_multiplied_out() {
         let negated = |model: &Model| passes::run(model, &["signs", "dce", "demand", "ranges", "cse", "dce"]).0;

@@ -1,4 +1,4 @@
-//! The classes of the values of two programs, and parts of both programs over known values.
+//! Value numbering of two programs: the classes of their values, and parts of both programs over known values.
 
 use super::range::{APART, Affine, Cut, Form, Range};
 use super::rounding::{Condition, FinerKey, Rounded, RoundedKey, Shape};
@@ -10,31 +10,31 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
 use std::rc::Rc;
 
-/// Maximum number of inputs of a class that are searched for inputs that the others determine.
+/// Largest number of window inputs for which inputs determined by the other inputs are searched.
 const OPENED: usize = 16;
-/// Most terms in a linear form, in all forms of a program together, and in those that are added to one.
+/// Largest numbers of terms: of one linear form, of all forms of a program together, and of all forms in one sum.
 pub(super) const TERMS: (usize, usize, usize) = (1_024, 2_000_000, 8_192);
 
-/// Choices of the larger or smaller of two numbers that are followed from one class to another at most.
+/// Largest number of nested minimum and maximum operations that a comparison of two classes follows.
 const ORDERS: usize = 4;
 
 /// Largest width of a word whose bits are analysed separately.
 const MOST_WORD: u32 = 8;
-/// Most entries of a table that may be a sum of the bits of its operand.
+/// Largest number of entries of a table that may be decomposed into a sum of the bits of its operand.
 const MOST_ENTRIES: usize = 1 << MOST_WORD;
 
-/// Classes that are added up, scaled by powers of two, and subtracted where marked.
+/// Terms of a sum of classes: class, power of two, and `true` for subtraction.
 pub(super) type Terms = Vec<(u32, i32, bool)>;
 
-/// Key of an operation over classes of operands. Equal keys are equal numbers.
+/// Key of an operation over classes of operands. Operations with equal keys have equal values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// An odd multiple of a power of two, or zero.
     Number(BigInt, i64),
     Port(u32),
-    /// The bit of a class that counts two to this power, in two's complement.
+    /// The bit of a class with this power of two as weight, in two's complement.
     Bit(u32, i64),
-    /// The sum of scaled classes, subtracted where marked.
+    /// Sum of scaled classes.
     Sum(Terms, Cut),
     /// A sum whose exact operands are expanded to their own sums.
     Form(Rc<Form>, Cut),
@@ -46,7 +46,7 @@ pub(super) enum Key {
         cut: Cut,
     },
     Mul(u32, u32, Cut),
-    /// Codes of entries and of the operand depend on where the binary points are.
+    /// The raw integer values of entries and operand depend on their binary points.
     Lookup {
         x: (u32, i32),
         table: u32,
@@ -58,27 +58,27 @@ pub(super) enum Key {
     Binary(BinaryBits, u32, (u32, i32), Cut),
 }
 
-/// Which of two numbers.
+/// Kind of an extreme value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Extreme {
     Minimum,
     Maximum,
 }
 
-/// Values that are the same number for every input.
+/// Class of values that are the same number for every input.
 pub(super) struct Class {
-    /// An operation that computes it: of the first program if one does.
+    /// Operation that computes the class, from the first program if possible.
     pub(super) def: Option<(usize, ValueId)>,
     pub(super) range: Range,
-    /// `true` if both programs have it, or an image of it.
+    /// `true` if both programs have a value of the class, or an affine image of such a value.
     pub(super) shared: bool,
-    /// Equal sum of other classes, if no bits are cut off.
+    /// Equal sum of other classes, if no bits are dropped.
     pub(super) form: Option<Rc<Form>>,
-    /// Another class that it is an image of.
+    /// Another class, and the affine map from that class to this one.
     pub(super) image: Option<(u32, Affine)>,
-    /// A sum of other classes that it is but for a multiple of two to this power.
+    /// Sum of other classes that equals this class modulo this power of two.
     pub(super) wrapped: Option<(Rc<Form>, i64)>,
-    /// Rounded sum of others that it equals, if something was cut off or it is rectified.
+    /// Equal rounded sum of other classes, if bits were dropped or the value is rectified.
     pub(super) rounded: Option<Rounded>,
     /// The rounded sum before the rectifier.
     pub(super) floor: Option<Rounded>,
@@ -91,7 +91,8 @@ pub(super) struct Described {
     pub(super) shape: Shape,
 }
 
-/// Returns `true` if an operation inverts all bits of a value into a signed type: the negative less one unit.
+/// Returns `true` if an operation inverts all bits of a value into a signed type, so that the result is `-x` minus one
+/// unit.
 fn is_negative_less_one(model: &Model, id: ValueId) -> bool {
     let (op, kif) = (&model.node(id).op, model.kif(id));
     matches!(op, Op::Unary { op: UnaryBits::Not, x }
@@ -109,22 +110,23 @@ pub(super) struct Numbering<'a> {
     pub(super) programs: [&'a Model; 2],
     pub(super) classes: Vec<Class>,
     pub(super) keys: FxHashMap<Key, u32>,
-    /// Classes by rounded sum: with their units, and the constant that was added.
+    /// Classes by their rounded sum: class, fractional bits of the unit, and added constant.
     pub(super) rounded: FxHashMap<RoundedKey, (u32, i64, i128)>,
-    /// Classes by the value from which they are cut: with the power of two, and the position of the rounding.
+    /// Classes by the value from which they are truncated: class, power of two, and rounding position.
     pub(super) finer: FxHashMap<FinerKey, Vec<(u32, i64, i64)>>,
     pub(super) tables: FxHashMap<&'a [i32], u32>,
-    /// `true` if counts of comparisons are sums of these: one program has them in tables of several bits.
+    /// `true` if counts of comparisons are expanded into sums, because the programs differ in the number of look-ups
+    /// whose operand combines bits of several values.
     pub(super) writes_counts: bool,
-    /// The class of each value.
+    /// Class of each value of both programs.
     pub(super) of: [Vec<u32>; 2],
-    /// Classes by the direction of their forms.
+    /// Classes by the direction of their forms, which all affine images share.
     pub(super) directions: FxHashMap<u64, u32>,
-    /// Terms that forms of each program may still have.
+    /// Remaining number of terms in the forms of each program.
     pub(super) terms: [usize; 2],
-    /// Terms that rounded sums of each program may still have.
+    /// Remaining number of terms in the rounded sums of each program.
     pub(super) shapes: [usize; 2],
-    /// Classes of the first program that read a class.
+    /// Classes of the first program that have a class as an operand.
     pub(super) readers: FxHashMap<u32, Vec<u32>>,
 }
 
@@ -147,12 +149,13 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// Enters the key of a class. The first class of a direction is the base of the affine images.
+    /// Records the key of a class. The first class of a direction is the base of the affine images.
     pub(super) fn describe(&mut self, class: u32, of: &Described) {
         self.describe_sum(class, &of.key);
         let shape = of.shape.keys.iter().find_map(|key| self.image_of_shape(key));
         if self.classes[class as usize].def.is_none_or(|(side, _)| side == 0) {
-            // A value of the first program is computed as in that program; values derived from another one may use it.
+            // A value of the first program is computed as in that program; values derived from another value may use an
+            // image.
             let image = |(base, affine): (u32, Affine)| {
                 let number = Form::from_number(&affine.plus)?;
                 Form::sum(&[(&self.form(base), affine.shift, affine.neg), (&number, 0, false)])
@@ -182,11 +185,11 @@ impl<'a> Numbering<'a> {
             self.classes[class as usize].wrapped = Some((form.clone(), modulus(*kif)));
         }
         let Key::Form(form, Cut::None) = key else { return };
-        // A count of comparisons, such as a quantiser with thresholds, is a number of its own: written out, sums of
-        // many of these would be too long.
+        // A count of comparisons, such as a quantiser with thresholds, is not expanded, as sums of many counts would be
+        // too long.
         let is_bit = |class: u32| {
             let class = &self.classes[class as usize];
-            // Ports are few: their sums stay short.
+            // Sums of ports stay short, as ports are few.
             let is_port =
                 class.def.is_none_or(|(side, id)| matches!(self.programs[side].node(id).op, Op::Input { .. }));
             !is_port && class.range.frac == 0 && class.range.lo.is_zero() && class.range.hi == BigInt::from(1)
@@ -196,7 +199,7 @@ impl<'a> Numbering<'a> {
         }
         self.classes[class as usize].form = Some(form.clone());
         let Some(direction) = form.direction() else { return };
-        // Images of one class alone are of that class.
+        // An affine image of a single class has that class as its base.
         let base = match form.terms[..] {
             [(base, _)] => Some(base),
             _ => self.directions.get(&direction).copied(),
@@ -213,8 +216,8 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// Returns the classes that an operation adds, scaled and subtracted where marked, and their ranges. A rectified
-    /// value has those of its operand.
+    /// Returns the scaled classes that an operation adds or subtracts, and their ranges. A rectified value has the
+    /// terms of its operand.
     fn terms(&mut self, side: usize, id: ValueId) -> Option<(Terms, Vec<Range>)> {
         let model = self.programs[side];
         let mut all: Vec<(ValueId, i32, bool)> = Vec::new();
@@ -248,7 +251,7 @@ impl<'a> Numbering<'a> {
         Some((terms, ranges))
     }
 
-    /// Returns the class that equals a class, if one is known, otherwise the class itself.
+    /// Returns the class that equals a class, if one is known; otherwise the class itself.
     pub(super) fn representative(&self, class: u32) -> u32 {
         match &self.classes[class as usize].form {
             Some(form) if (form.constant, form.frac) == (0, 0) => match form.terms[..] {
@@ -331,7 +334,7 @@ impl<'a> Numbering<'a> {
             }
             Op::Lookup { x, table, base } => {
                 let entries = &model.table(*table).entries;
-                // An index outside of the table reads zero.
+                // An index outside of the table gives zero.
                 let (lo, hi) = entries.iter().fold((0, 0), |(lo, hi), &e| (e.min(lo), e.max(hi)));
                 let exact = Range { lo: lo.into(), hi: hi.into(), frac: i64::from(kif.frac) };
                 let (range, cut) = cut(Some(exact));
@@ -368,8 +371,8 @@ impl<'a> Numbering<'a> {
         self.sum(side, terms, exact, kif)
     }
 
-    /// Returns `true` if a class is never above another one, as one of both is the larger or the smaller of several
-    /// others. Looks `most` choices far.
+    /// Returns `true` if a class is never above another one, because of minimum and maximum operations. Follows at most
+    /// `most` nested operations.
     fn is_at_most(&mut self, low: u32, high: u32, most: usize) -> bool {
         let (low, high) = (self.representative(low), self.representative(high));
         if low == high {
@@ -403,7 +406,7 @@ impl<'a> Numbering<'a> {
             let form = Form::sum(&[(&first, 0, minus), (&second, 0, !minus)])?;
             Some(Form { frac: 0, ..form })
         };
-        // `on_false - on_true < 0` chooses the larger one.
+        // A choice by `on_false - on_true < 0` gives the maximum.
         let is = |minus| difference(minus).is_some_and(|found| found == *form);
         match (is(false), is(true)) {
             (true, _) => Some((if negative { Extreme::Maximum } else { Extreme::Minimum }, [on_true, on_false])),
@@ -412,20 +415,20 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// Returns the range of a class if a condition is set, or clear, for a condition that compares the class with a
-    /// number.
+    /// Returns the range of a class if a condition is set, or clear. The range is narrower if the condition compares
+    /// the class with a number.
     fn where_chosen(&self, class: u32, range: &Range, condition: &Condition, set: bool) -> Range {
         let Condition::Sign(form, negative) = condition else { return range.clone() };
         let Some(affine) = self.form(class).as_image_of(form) else { return range.clone() };
-        // The form is at most zero or at least zero here, the class on that side of `plus`.
+        // The form is at most zero or at least zero here, and the class is on the corresponding side of `plus`.
         let is_below = (set == *negative) != affine.neg;
         let Some(plus) = affine.plus.at(range.frac.max(affine.plus.frac)) else { return range.clone() };
         let Some(range) = range.at(plus.frac) else { return range.clone() };
         if is_below { range.not_above(plus.hi) } else { range.not_below(plus.lo) }
     }
 
-    /// Returns the sum of bits that equals a table of a word of bits, and its range: the operand is a word of bits of
-    /// known values, and each bit adds its own number to the entry.
+    /// Returns a sum of bits that equals a table, and its range. The operand of the table is a concatenation of bits of
+    /// known values, and each bit adds a fixed number to the entry.
     fn table_of_sum(
         &mut self,
         side: usize,
@@ -453,20 +456,20 @@ impl<'a> Numbering<'a> {
         for ((class, power), own) in bits.into_iter().zip(own).filter(|(_, own)| *own != 0) {
             forms.push((self.bit(class, power)?, own));
         }
-        // Multiples in binary digits, scaled to the entries' point.
+        // Multiples in binary digits, scaled to the binary point of the entries.
         let mut parts: Vec<(&Form, i32, bool)> = vec![(&number, 0, false)];
         for (form, own) in &forms {
             let digits = (0..63).filter(|digit| own.unsigned_abs() >> digit & 1 == 1);
             parts.extend(digits.map(|digit| (form, digit - frac, *own < 0)));
         }
         let form = Form::sum(&parts)?;
-        // The low bit of a class is written over the others, so that the form's own range is too large.
+        // The range of the form is too large, as the low bit of a class is expressed by its other bits.
         let ends = entries.iter().fold((entries[0], entries[0]), |(lo, hi), &e| (lo.min(e), hi.max(e)));
         Some((form, Range { lo: ends.0.into(), hi: ends.1.into(), frac: i64::from(frac) }))
     }
 
     /// Returns the bits of an unsigned value that is a concatenation of bits of others, lowest first: classes and their
-    /// powers of two.
+    /// powers of two. Returns `None` for other values.
     fn bits_of_word(&self, side: usize, id: ValueId) -> Option<Vec<(u32, i64)>> {
         let model = self.programs[side];
         let kif = model.kif(id);
@@ -474,7 +477,7 @@ impl<'a> Numbering<'a> {
             return None;
         }
         let width = kif.width() as usize;
-        // The code of a value starts at this power of two.
+        // Weight of the lowest bit of a value, as a power of two.
         let low = |id: ValueId, shift: i32| i64::from(shift) - i64::from(model.kif(id).frac);
         match &model.node(id).op {
             Op::Add { a, b, shift } => {
@@ -495,13 +498,13 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// Returns a bit of a class with its power of two. Each bit except the lowest is a separate class; the lowest is
-    /// the remainder, so that the sum of all bits is the value.
+    /// Returns a bit of a class with this power of two as weight. Each bit except the lowest is a separate class; the
+    /// lowest is the remainder, so that the sum of all bits is the value.
     fn bit(&mut self, class: u32, power: i64) -> Option<Form> {
         let range = self.classes[class as usize].range.clone();
         let kif = range.kif()?;
         let (low, top) = (-i64::from(kif.frac), i64::from(kif.width()) - 1 - i64::from(kif.frac));
-        // Above the top, there is the sign again.
+        // All bits above the top are copies of the sign.
         let power = if kif.signed { power.min(top) } else { power };
         if kif.width() > MOST_WORD || power < low || power > top {
             return None;
@@ -521,21 +524,21 @@ impl<'a> Numbering<'a> {
         Form::sum(&parts)
     }
 
-    /// Records that a class is an affine image of another one, as proved.
+    /// Records the proved affine map from another class to a class.
     pub(super) fn becomes(&mut self, own: u32, class: u32, affine: Affine) {
         if let Some(range) = affine.apply(&self.classes[class as usize].range) {
             let found = &mut self.classes[own as usize];
             found.range = found.range.clone().meet(&range);
         }
-        // The image of an image is one of its class.
+        // An image of an image is also an image of the base class.
         let number = Form::from_number(&affine.plus);
         let form = number.and_then(|n| Form::sum(&[(&self.form(class), affine.shift, affine.neg), (&n, 0, false)]));
         self.classes[own as usize].form = form.map(Rc::new);
         self.classes[own as usize].image = Some((class, affine));
     }
 
-    /// Returns the key of a sum with a range before it is wrapped to a type, expanded if it is short enough, and the
-    /// range of its result.
+    /// Returns the key of a sum with a range before wrapping to a type, and the range of the result. The sum is
+    /// expanded if it is short enough.
     pub(super) fn sum(&mut self, side: usize, terms: Terms, exact: Option<Range>, kif: Kif) -> (Key, Range) {
         let cut = |exact: Option<Range>| exact.map_or((Range::from_kif(kif), Cut::To(kif)), |exact| exact.cut(kif));
         let whole = self.congruent(side, &terms, kif);
@@ -558,7 +561,7 @@ impl<'a> Numbering<'a> {
             return (Key::Sum(terms, cut), range);
         };
         self.terms[side] -= form.terms.len();
-        // Terms that cancel make the range of the written out sum smaller than that of the operands' ranges.
+        // If terms cancel, the range of the expanded sum is smaller than that from the ranges of the operands.
         let own = self.range_of(&form);
         let exact = match (exact, own) {
             (Some(exact), Some(own)) => Some(exact.meet(&own)),
@@ -569,7 +572,7 @@ impl<'a> Numbering<'a> {
     }
 
     /// Returns a sum over the values before wrapping, if the type of the result contains no bit that wrapping affected,
-    /// so that intermediate sums may overflow.
+    /// so that intermediate sums may overflow. Returns `None` otherwise.
     pub(super) fn congruent(&self, side: usize, terms: &[(u32, i32, bool)], kif: Kif) -> Option<(Form, Range, Cut)> {
         let wrapped = |class: u32| self.classes[class as usize].wrapped.as_ref();
         let keeps = |&(class, shift, _): &(u32, i32, bool)| {
@@ -613,7 +616,7 @@ impl<'a> Numbering<'a> {
         self.given(number_key(number), number)
     }
 
-    /// Returns the class of a key without an operation.
+    /// Returns the class of a key that belongs to no operation.
     fn given(&mut self, key: Key, range: &Range) -> u32 {
         if let Some(&class) = self.keys.get(&key) {
             return class;
@@ -643,7 +646,7 @@ impl<'a> Numbering<'a> {
             return Ok(class);
         }
         let shape = match &key {
-            // Where sums overflow, the bits that the key cuts off may belong to another sum.
+            // If sums overflow, the bits that the key drops may belong to another sum.
             _ if self.shapes[side] == 0 => None,
             Key::Form(..) | Key::Sum(..) => {
                 let kif = self.programs[side].kif(id);
@@ -682,7 +685,7 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// Enters a value of a class. A class is defined by an operation of the first program if it has one.
+    /// Adds a value to a class. An operation of the first program, if there is one, defines the class.
     pub(super) fn enter(&mut self, side: usize, id: ValueId, class: u32) {
         let found = &mut self.classes[class as usize];
         match found.def {
@@ -715,20 +718,20 @@ impl<'a> Numbering<'a> {
         self.programs[side].node(id).op.operands().iter().map(|v| self.of[side][v.index()]).collect()
     }
 
-    /// Returns `true` if a class is an input of every lemma that contains it.
+    /// Returns `true` if a class can only be an input of a lemma.
     pub(super) fn is_port(&self, class: u32) -> bool {
         let is_input = |(side, id): (usize, ValueId)| matches!(self.programs[side].node(id).op, Op::Input { .. });
         let found = &self.classes[class as usize];
         !self.is_constant(class) && found.image.is_none() && found.def.is_none_or(is_input)
     }
 
-    /// Returns the classes between `roots` and values that both programs have, operands first, and those values; each
-    /// path crosses `crossed` of them. `None` if there are more than `most`.
+    /// Returns the classes between `roots` and values that both programs have, operands first, and these values; each
+    /// path crosses `crossed` of them. Returns `None` if there are more than `most` classes.
     pub(super) fn window(&self, roots: &[u32], crossed: u32, most: usize) -> Option<Window> {
         let mut opened = FxHashSet::default();
         loop {
             let window = self.window_over(roots, crossed, most, &opened)?;
-            // A port that the others determine is not free next to them.
+            // A port that the other ports determine is not free.
             let is_decided = |port: u32| {
                 !self.is_port(port)
                     && self.window_over(&[port], 0, most, &opened).is_some_and(|own| {
@@ -747,8 +750,8 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// Returns the classes between `roots` and the given values, on which the roots depend alone; `None` if there are
-    /// more than `most`.
+    /// Returns the classes between `roots` and the given values. Returns `None` if the roots also depend on other
+    /// values, or if there are more than `most` classes.
     pub(super) fn window_to(&self, roots: &[u32], ports: &[u32], most: usize) -> Option<Window> {
         let mut seen: FxHashMap<u32, bool> = ports.iter().map(|&port| (port, true)).collect();
         let (mut inner, mut stack) = (Vec::new(), roots.to_vec());
@@ -771,7 +774,7 @@ impl<'a> Numbering<'a> {
         Some(Window { inner, ports: ports.to_vec() })
     }
 
-    /// Like [`Numbering::window`], where some of the known values are passed without being counted.
+    /// Like [`Numbering::window`], but the known values in `opened` are crossed without being counted.
     pub(super) fn window_over(
         &self,
         roots: &[u32],
@@ -826,14 +829,14 @@ impl<'a> Numbering<'a> {
         Some(Window { inner, ports })
     }
 
-    /// Returns a type that contains a class and the image of another.
+    /// Returns a type that contains a class and an image of another class; `None` if the type is too wide.
     pub(super) fn root_kif(&self, (class, affine): (u32, &Affine), own: u32) -> Option<Kif> {
         let range = |class: u32| &self.classes[class as usize].range;
         let (x, y) = (affine.apply(range(class))?.kif()?, range(own).kif()?);
         Some(Kif { signed: x.signed || y.signed, int: x.int.max(y.int), frac: x.frac.max(y.frac) })
     }
 
-    /// Returns the program from the inputs of a window to roots, each wrapped to a type.
+    /// Builds the program from the inputs of a window to roots, each root wrapped to a type.
     ///
     /// With `clamped`, an input whose type is wider than its range is clamped to the range first.
     pub(super) fn statement(&self, window: &Window, roots: &[Root<'_>], clamped: bool) -> Option<Model> {
@@ -915,7 +918,7 @@ impl<'a> Numbering<'a> {
         builder.finish().ok()
     }
 
-    /// Returns the nearest number in the range of a class.
+    /// Appends operations that clamp a value to the range of a class; returns the clamped value.
     pub(super) fn clamped(&self, builder: &mut Builder, class: u32, x: ValueId, kif: Kif) -> Option<ValueId> {
         let range = self.classes[class as usize].range.at(i64::from(kif.frac))?;
         let wide = Kif { signed: true, int: kif.int + 2, frac: kif.frac };
@@ -945,12 +948,12 @@ impl<'a> Numbering<'a> {
     }
 }
 
-/// Returns the power of two modulo which a type represents numbers.
+/// Returns the exponent of the modulus of a type.
 pub(super) fn modulus(kif: Kif) -> i64 {
     i64::from(kif.int) + i64::from(kif.signed)
 }
 
-/// Appends the operations of an affine image of a value; returns the value and its type.
+/// Appends the operations of an affine map of a value; returns the value and its type.
 fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Affine) -> Option<(ValueId, Kif)> {
     let scaled = Range::from_kif(kif).multiplied(affine.shift, affine.neg);
     let own = scaled.kif()?;
@@ -966,7 +969,7 @@ fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Affine) -> Op
     Some((builder.op(Op::Add { a: y, b: value, shift: 0 }, Interval::full(kif)), kif))
 }
 
-/// Returns a number as a key: an odd multiple of a power of two.
+/// Returns the key of a number: an odd multiple of a power of two.
 fn number_key(number: &Range) -> Key {
     match number.lo.trailing_zeros() {
         None => Key::Number(BigInt::ZERO, 0),
@@ -974,22 +977,22 @@ fn number_key(number: &Range) -> Key {
     }
 }
 
-/// A part of both programs.
+/// Window: a part of both programs.
 pub(super) struct Window {
-    /// Classes that are computed, operands first.
+    /// Computed classes, operands first.
     pub(super) inner: Vec<u32>,
-    /// Classes that are any number of their range.
+    /// Input classes, which may have any number of their range.
     pub(super) ports: Vec<u32>,
 }
 
-/// An output of a statement.
+/// Output of a lemma's program.
 #[derive(Clone, Copy)]
 pub(super) struct Root<'r> {
     /// Class of the output; `None` for zero.
     pub(super) class: Option<u32>,
     pub(super) neg: bool,
     pub(super) shift: i32,
-    /// Affine map that is applied to the class first.
+    /// Affine map that is applied to the class before negation and shift.
     pub(super) affine: Option<&'r Affine>,
     pub(super) kif: Kif,
 }

@@ -1,39 +1,40 @@
 //! Comparison of two small programs with one input, interval by interval.
 //!
-//! Interval arithmetic (Moore, Interval Analysis, 1966) bounds both outputs on an interval of the input. Where both are
-//! one number, they are the same or they differ; other intervals are halved. A step function of many bits, such as a
-//! count of thresholds by one program and a search among them by the other, takes a few dozen intervals for each
-//! step, where a SAT solver takes long. Interval arithmetic is exact at a single input, so this decides every pair of
-//! programs; of those that are no step functions, it soon gives up.
+//! Interval arithmetic (Moore, Interval Analysis, 1966) bounds both outputs on an interval of the input. If both
+//! outputs are constant there, they are equal or different; other intervals are halved. A step function of many bits,
+//! such as a count of thresholds in one program and a search among them in the other, takes a few dozen intervals for
+//! each step, while a SAT solver takes long. Interval arithmetic is exact for a single input, so the method is
+//! complete; for programs that are no step functions the budget is exhausted after few intervals.
 
 use alir_core::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use alir_core::num::Kif;
 
-/// Least and largest code.
+/// Smallest and largest raw integer value.
 pub(super) type Bounds = (i128, i128);
 
 /// Result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Comparison {
-    /// The outputs are equal for every input; their bounds.
+    /// The outputs are equal for every input; with their bounds.
     Equal(Bounds),
     /// The outputs differ for some input.
     Different,
-    /// The programs are too wide, no step functions, or the budget is exhausted.
+    /// The programs are too wide or no step functions, or the budget is exhausted.
     Undecided,
 }
 
-/// Most bits of a raw integer value, and of a shift: sums and products of two fit in 128 bits.
+/// Largest number of bits of a raw integer value, and of a shift: sums and products of two values fit in 128 bits.
 const BITS: u32 = 62;
-/// Undecided intervals of a length that are halved at most.
+/// Largest number of undecided intervals of the same length.
 const UNDECIDED: usize = 1 << 10;
-/// Number of intervals of which at least one is decided where the outputs are step functions.
+/// Number of intervals of the same length of which at least one must be decided; otherwise the outputs are no step
+/// functions.
 const ALL_OPEN: usize = 1 << 8;
-/// Entries of a table that are read for one interval.
+/// Largest number of table entries that are read for one interval.
 const ENTRIES: i128 = 256;
 
-/// Compares two programs with one input and one output on an interval of the input's codes, within a budget of ticks.
-/// Also returns the ticks that this took.
+/// Compares two programs with one input and one output on an interval of the input, within a budget of ticks. Also
+/// returns the ticks spent.
 pub(super) fn compare(a: &Model, b: &Model, all: Bounds, budget: u64) -> (Comparison, u64) {
     let wide = |model: &Model| {
         model
@@ -77,7 +78,8 @@ pub(super) fn compare(a: &Model, b: &Model, all: Bounds, budget: u64) -> (Compar
     (Comparison::Equal(ends), spent)
 }
 
-/// Bounds of a program's output on an interval of its input. `values` is overwritten with those of its operations.
+/// Returns bounds of a program's output on an interval of its input; `None` if they have too many bits. Overwrites
+/// `values` with the bounds of all operations.
 fn on(input: Bounds, model: &Model, values: &mut Vec<Bounds>) -> Option<Bounds> {
     values.clear();
     for id in model.ids() {
@@ -91,7 +93,7 @@ fn on(input: Bounds, model: &Model, values: &mut Vec<Bounds>) -> Option<Bounds> 
     Some(wrapped(aligned(signed, frac, kif.frac)?, kif))
 }
 
-/// Bounds of the result of an operation before it is wrapped.
+/// Returns bounds of the result of an operation before wrapping; `None` if they have too many bits.
 fn result(input: Bounds, model: &Model, values: &[Bounds], id: ValueId) -> Option<Bounds> {
     let kif = model.kif(id);
     let value = |v: ValueId| values[v.index()];
@@ -154,7 +156,7 @@ fn result(input: Bounds, model: &Model, values: &[Bounds], id: ValueId) -> Optio
         Op::Unary { op: UnaryBits::Not, x } => {
             let (from, (lo, hi)) = (model.kif(*x), value(*x));
             let ones = if kif.signed { -1 } else { (1 << from.width()) - 1 };
-            // An unsigned complement reads the bits of a negative number as an unsigned one.
+            // An unsigned complement reads the bits of a negative number as an unsigned number.
             let bits = |code: i128| if code < 0 && !kif.signed { code + (1 << from.width()) } else { code };
             if (lo < 0) != (hi < 0) && !kif.signed {
                 return to_own((0, ones), from.frac);
@@ -163,7 +165,7 @@ fn result(input: Bounds, model: &Model, values: &[Bounds], id: ValueId) -> Optio
         }
         Op::Unary { op, x } => {
             let (from, (lo, hi)) = (model.kif(*x), value(*x));
-            // Of no bits, all are ones.
+            // For zero bits, "all ones" is true.
             let target = match (op, from.width(), from.signed) {
                 (UnaryBits::Any, ..) | (_, 0, _) => 0,
                 (_, _, true) => -1,
@@ -200,7 +202,7 @@ fn negated((lo, hi): Bounds) -> Bounds {
     (-hi, -lo)
 }
 
-/// Returns the bounds with another number of fractional bits, rounded down; `None` if that takes too many bits.
+/// Returns the bounds with another number of fractional bits, rounded down; `None` if they have too many bits.
 fn aligned((lo, hi): Bounds, from: i32, to: i32) -> Option<Bounds> {
     let up = to.checked_sub(from)?;
     match u32::try_from(up) {
@@ -215,7 +217,7 @@ fn aligned((lo, hi): Bounds, from: i32, to: i32) -> Option<Bounds> {
     }
 }
 
-/// Returns the sum of bounds with their fractional bits, in units of a type.
+/// Returns the sum of bounds with their fractional bits, in units of a type; `None` if it has too many bits.
 fn plus(terms: impl IntoIterator<Item = (Bounds, i32)> + Clone, kif: Kif) -> Option<Bounds> {
     let common = terms.clone().into_iter().map(|(_, frac)| frac).max()?;
     let mut sum: Bounds = (0, 0);
@@ -226,7 +228,7 @@ fn plus(terms: impl IntoIterator<Item = (Bounds, i32)> + Clone, kif: Kif) -> Opt
     aligned(sum, common, kif.frac)
 }
 
-/// Bounds of the codes of a type.
+/// Returns the bounds of the raw integer values of a type.
 fn type_bounds(kif: Kif) -> Bounds {
     let width = kif.width();
     match (width, kif.signed) {
@@ -236,7 +238,7 @@ fn type_bounds(kif: Kif) -> Bounds {
     }
 }
 
-/// Bounds of what wraps to a type.
+/// Returns bounds of a value after wrapping to a type.
 fn wrapped((lo, hi): Bounds, kif: Kif) -> Bounds {
     let all = type_bounds(kif);
     let Some(from) = lo.checked_sub(all.0) else { return all };
@@ -260,7 +262,7 @@ mod tests {
     use num_bigint::BigInt;
     use proptest::prelude::*;
 
-    /// A program with the same operations and one output, and with one more at a constant.
+    /// Returns a program with the same operations and only one output. With `constant`, 1 is added to a constant.
     fn with_one_output(model: &Model, output: usize, constant: Option<usize>) -> Option<Model> {
         let mut builder = Builder::new(model.inp_shifts().to_vec());
         for table in model.tables() {
@@ -321,14 +323,14 @@ mod tests {
             prop_assert!(bounds.0 <= ends.0 && ends.1 <= bounds.1, "{bounds:?} {ends:?}");
             let expected = if equal { Comparison::Equal(ends) } else { Comparison::Different };
             let (found, _) = compare(&a, &b, (lo, hi), u64::MAX);
-            // More inputs than this may stay undecided.
+            // Undecided is allowed only for more inputs than this.
             if found != Comparison::Undecided || hi - lo < ALL_OPEN as i128 {
                 prop_assert_eq!(found, expected);
             }
         }
     }
 
-    /// Program that counts the thresholds an input is not below: by a sum, or by a search by halves.
+    /// Returns a program that counts the thresholds that an input reaches or exceeds: by a sum, or by a binary search.
     fn steps(thresholds: &[i64], is_sum: bool) -> Model {
         let mut builder = Builder::new(vec![0]);
         let x = builder.op(Op::Input { input: 0 }, Interval::from_width(true, 40, 0));
@@ -352,7 +354,7 @@ mod tests {
             while all.len() > 1 {
                 let pairs = all.chunks(2).map(|pair| match *pair {
                     [(first, on_true), (second, on_false)] => {
-                        // The least count of the second half is the threshold that divides both.
+                        // The smallest count of the second half is the threshold between both halves.
                         let cond = below(&mut builder, second - 1);
                         (first, builder.op(Op::Mux { cond, on_true, on_false, shift: 0 }, count.clone()))
                     }
@@ -366,7 +368,8 @@ mod tests {
         builder.finish().expect("a program")
     }
 
-    /// Two ways to count thresholds of 40 bits; with one of them moved by one, the counts differ at one input.
+    /// Two counts of thresholds of 40 bits: a sum and a search. If a threshold is moved by one, the counts differ at
+    /// one input.
     #[test]
     fn counts_of_thresholds_are_searches_among_them() {
         let mut rng = SplitMix::new(5);
@@ -383,7 +386,7 @@ mod tests {
         }
     }
 
-    /// The identity is no step function: this is seen after a few hundred intervals.
+    /// The identity is no step function, which is detected after a few hundred intervals.
     #[test]
     fn what_steps_everywhere_is_given_up() {
         let mut builder = Builder::new(vec![0]);

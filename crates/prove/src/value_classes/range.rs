@@ -170,7 +170,8 @@ impl Form {
         Some(sum.reduced())
     }
 
-    /// Returns the affine image `±2^shift` times `other` plus a constant that equals this form, if there is one.
+    /// Returns the affine function (`±2^shift` times a number plus a constant) that maps `other` to this form; `None`
+    /// if no such function exists.
     pub(super) fn as_image_of(&self, other: &Form) -> Option<Affine> {
         let scale = |form: &Form| (form.zeros(), form.frac - i64::from(form.zeros()));
         let (&(_, first), &(_, second)) = (self.terms.first()?, other.terms.first()?);

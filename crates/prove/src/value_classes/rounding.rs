@@ -1,18 +1,18 @@
-//! Values with dropped low bits, or that are rectified, as functions of exact sums.
+//! Values with dropped low bits, and rectified values, as functions of exact sums.
 //!
-//! Passes move where bits are dropped: a sum is rounded before or after another one is added, before or after a
-//! rectifier, or its low bits are never computed. The result is still the same `max(floor(2^f s) / 2^f, 0)` of the same
-//! sum `s`, without the `max` if nothing was rectified. It is brought to that form by
+//! Passes move the position of rounding: a sum is rounded before or after an addition, before or after a rectifier, or
+//! its low bits are never computed. The result is still the same `max(floor(2^f s) / 2^f, 0)` of the same sum `s`,
+//! without the `max` if nothing was rectified. These identities convert a value to that form:
 //!
-//! - `floor(y + floor(x)) = y + floor(x) = floor(y + x)`, each `floor` at the same place, if `y` is a multiple of its
-//!   unit;
-//! - `floor(floor(x)) = floor(x)`, where the outer one keeps no bit that the inner one drops;
+//! - `floor(y + floor(x)) = y + floor(x) = floor(y + x)`, with the same unit for each `floor`, if `y` is a multiple of
+//!   the unit;
+//! - `floor(floor(x)) = floor(x)`, if the outer `floor` keeps no bit that the inner one drops;
 //! - `max(floor(x), 0) = floor(max(x, 0))`;
 //! - `floor(max(x, 0) + c) = max(floor(x + c), 0)`, if `c` is at least zero and less than the unit;
 //! - `floor(y + x) = y`, if `y` is a multiple of the unit, and `x` at least zero and less than it.
 //!
-//! All of them hold modulo a power of two as well, where the bits that are read of the result are below that. Sums that
-//! are equal except for a power of two and a multiple of their unit give images.
+//! All identities also hold modulo a power of two, if the bits that are read of the result are below it. Two values are
+//! affine images of each other if their sums are equal except for a power of two and a multiple of their unit.
 
 use super::numbering::{Class, Numbering, TERMS, modulus};
 use super::range::{Affine, Cut, Form, Range};
@@ -21,11 +21,11 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Largest number of terms of one sum that are replaced by their sums of other terms.
+/// Largest number of terms of one sum that are expanded.
 const OPENED: usize = 32;
 
 /// A value as a function of a sum: rounded down to a multiple of `2^-frac`, then zero if it is `rectified` and
-/// negative, then plus `plus` units; modulo two to the power `lost`, if that is given.
+/// negative, then plus `plus` units; modulo `2^lost`, if that is given.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rounded {
     pub(super) form: Rc<Form>,
@@ -33,22 +33,22 @@ pub(super) struct Rounded {
     pub(super) rectified: bool,
     pub(super) plus: i128,
     pub(super) lost: Option<i64>,
-    /// `true` if it is cut to a signed type there.
+    /// `true` if the truncation at `lost` is to a signed type.
     pub(super) signed: bool,
-    /// Range before anything is lost, if it is known.
+    /// Range before truncation, if it is known.
     pub(super) range: Option<Range>,
 }
 
-/// Key that is equal for all values that are images of each other in units of their last place.
+/// Key that is equal for all values that are affine images of each other in units of their last place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RoundedKey {
     form: Form,
     rectified: bool,
-    /// Signedness and width of the type, and the added constant, where bits are cut off at the top.
+    /// Signedness and width of the type, and the added constant; only if bits are dropped at the top.
     wrapped: Option<(bool, i64, i128)>,
 }
 
-/// Key that is equal for all values that are rounded from one number at different binary places.
+/// Key that is equal for all values that are rounded from one number to different binary places.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FinerKey {
     form: Form,
@@ -68,13 +68,13 @@ pub(super) enum Condition {
 /// Description of a value in addition to its key.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape {
-    /// Rounded sum that it equals.
+    /// Equal rounded sum.
     pub(super) rounded: Option<Rounded>,
     /// The rounded sum before the rectifier, used to expand sums over it.
     pub(super) floor: Option<Rounded>,
-    /// Keys of the lookup: shapes, units and added constants.
+    /// Keys for the search of the class: shape, fractional bits of the unit, and added constant.
     pub(super) keys: Vec<(RoundedKey, i64, i128)>,
-    /// The numbers that it can be by that sum.
+    /// Range of the value, from the range of the sum.
     pub(super) range: Option<Range>,
     /// The exact sum, if the rounding drops nothing.
     pub(super) exact: Option<Form>,
@@ -109,7 +109,7 @@ fn term_grain(form: &Form, (class, count): (u32, i128), of: &impl Fn(u32) -> i64
     of(class) + form.frac - i64::from(count.trailing_zeros())
 }
 
-/// `count` in units of `2^-frac` rounded down to a multiple of `2^-to`.
+/// Returns `count` in units of `2^-frac` rounded down to a multiple of `2^-to`; `None` if the units are too far apart.
 fn floored(count: i128, frac: i64, to: i64) -> Option<i128> {
     match frac.saturating_sub(to) {
         ..=0 => Some(count),
@@ -118,7 +118,7 @@ fn floored(count: i128, frac: i64, to: i64) -> Option<i128> {
     }
 }
 
-/// Returns a multiple of `2^-to`, given in units of `2^-frac`, in units of `2^-to`.
+/// Converts a multiple of `2^-to` from units of `2^-frac` to units of `2^-to`; returns `None` if that is impossible.
 fn units(count: i128, frac: i64, to: i64) -> Option<i128> {
     match to - frac {
         _ if count == 0 => Some(0),
@@ -128,8 +128,8 @@ fn units(count: i128, frac: i64, to: i64) -> Option<i128> {
     }
 }
 
-/// Returns the place where a value is rounded down, the power of two modulo which it is kept, and `true` for a signed
-/// type.
+/// Returns the binary place to which a value is rounded down, the power of two modulo which it is kept, and `true` for
+/// a signed type.
 fn places(cut: Cut) -> (i64, Option<i64>, bool) {
     match cut {
         Cut::None => (i64::MAX, None, false),
@@ -153,7 +153,7 @@ impl Rounded {
         let mut form = Form::sum(&[(&self.form, scale, false)])?;
         let mut plus = self.plus;
         if !self.rectified {
-            // Whole units come out of the floor.
+            // Whole units are moved out of the floor.
             let whole = floored(form.constant, form.frac, 0)?;
             form.constant -= whole;
             plus = plus.checked_add(units(whole, form.frac, 0)?)?;
@@ -181,14 +181,14 @@ impl Numbering<'_> {
         form.grain(|class| self.place(class))
     }
 
-    /// Returns the coarser one of `frac` and the last place of a sum; zero has none.
+    /// Returns the coarser of `frac` and the last place of a sum; `frac` for a sum that is zero.
     fn coarsest(&self, form: &Form, frac: i64) -> i64 {
         if form.terms.is_empty() && form.constant == 0 { frac } else { frac.min(self.grain(form)) }
     }
 
-    /// Expands the terms of a sum that is rounded down to a multiple of `2^-frac` by their own sums; returns the sum,
-    /// its rounding place and its range. The value is preserved only modulo two to the power `modulus`, if that is
-    /// given. Only terms that it `opens` are replaced.
+    /// Expands the terms of a sum that is rounded down to a multiple of `2^-frac`. Returns the sum, its rounding place
+    /// and its range. The value is preserved only modulo `2^modulus`, if that is given. Only terms for which `opens` is
+    /// `true` are expanded.
     fn opened(
         &self,
         terms: &[(u32, i32, bool)],
@@ -206,14 +206,14 @@ impl Numbering<'_> {
         let mut form = Form::sum(&parts)?;
         let mut is_written_out = false;
         let of = |class: u32| self.place(class);
-        // Range of each term of the given sum. They show whether the sum that results has the same terms.
+        // Ranges of the terms of the given sum; at the end they show if the expanded sum has the same terms.
         let mut ranges: FxHashMap<u32, (i128, i64, Range)> = FxHashMap::default();
         for &(class, count) in &form.terms {
             ranges.insert(class, (count, form.frac, self.classes[class as usize].range.clone()));
         }
         let (constant, mut are_terms) = ((form.constant, form.frac), true);
         for _ in 0..OPENED {
-            // No term has bits below that place, so the bits of a constant there carry nothing.
+            // No term has bits below this place, so the constant's bits below it cause no carry.
             let finest = form.terms.iter().map(|term| term_grain(&form, *term, &of)).fold(frac, i64::max);
             form.constant = floored(form.constant, form.frac, finest)?;
             let mut terms = form.terms.iter().copied().enumerate().filter(|(_, (class, _))| opens(*class));
@@ -236,7 +236,8 @@ impl Numbering<'_> {
                 if is_written_out {
                     break;
                 }
-                // An operand as a whole determines more of its last place than its terms do, so it is expanded last.
+                // An operand as a whole gives more information about its last place than its terms do, so it is
+                // expanded last.
                 form = self.written_out(&form)?;
                 is_written_out = true;
                 continue;
@@ -290,7 +291,7 @@ impl Numbering<'_> {
         places.retain(|place| *place >= frac);
         places.sort_unstable();
         places.dedup();
-        // Bits below all places belong to the constant. Nothing else is smaller than the last place.
+        // Bits of the constant below all places cause no carry.
         form.constant = floored(form.constant, form.frac, places.pop()?)?;
         for place in places {
             let (small, large) = form.terms.iter().partition(|term| term_grain(&form, **term, &of) > place);
@@ -326,10 +327,10 @@ impl Numbering<'_> {
         is_short.then(|| Form::sum(&all)).flatten().filter(|form| form.terms.len() <= TERMS.0)
     }
 
-    /// Describes a sum that is cut to a type.
+    /// Describes a sum that is truncated to a type.
     pub(super) fn shape_of_sum(&self, terms: &[(u32, i32, bool)], cut: Cut) -> Option<Shape> {
-        // Values that the first program has as well stay unexpanded, as they may do there. If that is no known sum, all
-        // are expanded.
+        // Values that the first program also has stay unexpanded, as in that program. If the result is no known sum,
+        // all values are expanded.
         let of = |own: bool| self.shape_over(terms, cut, |class| !own || self.is_own(class));
         match (of(true), of(false)) {
             (Some(near), Some(far)) if near.exact.is_some() => Some(Shape { exact: near.exact, ..far }),
@@ -349,7 +350,7 @@ impl Numbering<'_> {
     fn shape_over(&self, terms: &[(u32, i32, bool)], cut: Cut, opens: impl Fn(u32) -> bool) -> Option<Shape> {
         let (frac, lost, signed) = places(cut);
         let (form, frac, range) = self.opened(terms, frac, lost, opens)?;
-        // A sum that overflowed on the way may fit in the end.
+        // A sum with overflow in its operands may still fit the type.
         let fits = |range: &Range, kif: Kif| {
             range.frac <= i64::from(kif.frac)
                 && range.at(i64::from(kif.frac)).is_some_and(|r| kif.holds(&r.lo) && kif.holds(&r.hi))
@@ -371,7 +372,8 @@ impl Numbering<'_> {
         Some(Shape { rounded: Some(rounded), floor: Some(floor), keys, range, exact: None })
     }
 
-    /// Moves an addend of less than a unit from after a rectifier to before it; the result is rounded afterwards.
+    /// Moves an addend of less than a unit from after a rectifier to before the rectifier; the result is rounded
+    /// afterwards.
     fn rectified_before(&self, floor: &Rounded) -> Option<Rounded> {
         let [(class, count)] = floor.form.terms[..] else { return None };
         let inner =
@@ -385,7 +387,8 @@ impl Numbering<'_> {
         if floor.frac > inner.frac - scale {
             return None;
         }
-        // What is below the last place of the rectified value carries nothing there, and might before it was rounded.
+        // Bits below the last place of the rectified value cause no carry there, but might before that value was
+        // rounded.
         let part = floored(floor.form.constant - whole, floor.form.frac, inner.frac - scale)?;
         let part = Form { terms: Vec::new(), constant: part, frac: floor.form.frac }.reduced();
         let plus = units(whole, floor.form.frac, floor.frac)?;
@@ -410,7 +413,7 @@ impl Numbering<'_> {
         range.is_some_and(|range| range.lo >= BigInt::ZERO)
     }
 
-    /// Describes a rectified value that is cut to a type.
+    /// Describes a rectified value that is truncated to a type.
     pub(super) fn shape_of_rectified(&self, class: u32, cut: Cut) -> Option<Shape> {
         let (form, frac) = self.before_cut(class);
         if form.terms.is_empty() {
@@ -427,16 +430,16 @@ impl Numbering<'_> {
         let frac = frac.min(grain);
         let rectified = !self.is_positive(&form, frac);
         let rounded = Rounded { form: Rc::new(form), frac, rectified, plus: 0, lost, signed, range: None };
-        // What it is of the value of which less is cut off, if a program has that.
+        // Relation to a value with fewer dropped bits, if a program has such a value.
         let is_cut = frac < grain || lost.is_some();
         let floor = is_cut.then(|| self.below(&rounded)).flatten();
         let keys = rounded.key(cut).into_iter().collect();
         Some(Shape { rounded: Some(rounded), floor, keys, range: None, exact: None })
     }
 
-    /// Returns a value as one of which less is cut off at the bottom, if a program has such a value.
+    /// Expresses a value by one with fewer dropped low bits; returns `None` if no program has such a value.
     fn below(&self, of: &Rounded) -> Option<Rounded> {
-        // A unit that is more than half of a signed type is not rounded within it.
+        // Within a signed type, rounding to a unit above half of the type's size is not possible.
         let is_within = of.lost.is_none_or(|lost| !of.signed || lost > -of.frac);
         let (finer, lost) = match self.finer(of, true).filter(|_| is_within) {
             Some(finer) => (finer, None),
@@ -446,8 +449,8 @@ impl Numbering<'_> {
         Some(Rounded { form: Rc::new(form), rectified: false, lost, range: None, ..of.clone() })
     }
 
-    /// The class that is the same but for a power of two before as much is cut off at the bottom, or at the top either,
-    /// and that power.
+    /// Returns the class that equals a value up to a power of two before the low bits (or low and high bits) are
+    /// dropped, and that power of two. Returns `None` if there is no such class.
     fn finer(&self, of: &Rounded, is_wrapped: bool) -> Option<(u32, i32)> {
         let (key, scale) = of.direction(is_wrapped);
         let all = self.finer.get(&key)?;
@@ -456,8 +459,8 @@ impl Numbering<'_> {
         Some((*class, i32::try_from(its - scale).ok()?))
     }
 
-    /// Returns the sum and the rounding place of a value, if anything is cut off: over the sums of the first program,
-    /// where it is one.
+    /// Returns the sum and the rounding place of a value. If a value of the second program alone was truncated, the sum
+    /// is the one before the truncation.
     fn before_cut(&self, class: u32) -> (Rc<Form>, i64) {
         let form = self.form(class);
         let is_own = |&(class, _): &(u32, i128)| self.is_own(class) || form.terms[..] == [(class, 1)];
@@ -471,13 +474,14 @@ impl Numbering<'_> {
         }
     }
 
-    /// Returns `true` if only the second program has it.
+    /// Returns `true` if only the second program has the class.
     fn is_own(&self, class: u32) -> bool {
         let found = &self.classes[class as usize];
         !found.shared && found.def.is_some_and(|(side, _)| side == 1)
     }
 
-    /// The class of which a value of this shape is an image, and which one.
+    /// Returns the class of which a value of this shape is an affine image, and the affine map; `None` if no class is
+    /// known.
     pub(super) fn image_of_shape(&self, (key, frac, plus): &(RoundedKey, i64, i128)) -> Option<(u32, Affine)> {
         let &(class, its_frac, its_plus) = self.rounded.get(key)?;
         let shift = i32::try_from(its_frac - frac).ok()?;
@@ -488,14 +492,14 @@ impl Numbering<'_> {
         Some((class, Affine { neg: false, shift, plus: Range { hi: lo.clone(), lo, frac } }))
     }
 
-    /// Returns the condition that a class represents: the sign of a sum, if it is that.
+    /// Returns the condition that a class represents: the sign of a sum, otherwise its top bit.
     pub(super) fn condition(&self, class: u32, kif: Kif) -> Condition {
         let top = i64::from(kif.int) - 1;
         let form = match self.before_cut(class) {
             (form, frac) if kif.signed || frac >= -top => form,
             _ => self.form(class),
         };
-        // The top bit of an unsigned type says that a value is not less than its weight.
+        // The top bit of an unsigned type is set if the value is not less than the weight of that bit.
         let least = Form { terms: Vec::new(), constant: i128::from(!kif.signed), frac: -top };
         match Form::sum(&[(&form, 0, false), (&least, 0, true)]) {
             Some(form) => Condition::Sign(Rc::new(Form { frac: 0, ..form }), kif.signed),
@@ -503,7 +507,7 @@ impl Numbering<'_> {
         }
     }
 
-    /// A class is known by this shape as well.
+    /// Adds a shape to the description of a class.
     pub(super) fn shape(&mut self, class: u32, shape: Shape) {
         if let Some(rounded) = shape.rounded.as_ref().filter(|of| of.plus == 0 && (of.rectified || of.lost.is_some())) {
             let (key, scale) = rounded.direction(true);

@@ -10,23 +10,23 @@ use num_traits::Zero;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// Least and most inputs by which values are recognised, and the number of operations evaluated for them if that is
-/// more than the least.
+/// Smallest and largest number of sampled inputs by which values are recognised, and the number of operations evaluated
+/// for them if that allows more than the smallest number.
 const SAMPLES: (usize, usize, usize) = (32, 256, 2_000_000);
-/// Steps of what is drawn for a whole sample.
+/// Number of steps of the probabilities that are drawn for a whole sample.
 const EIGHTHS: u64 = 8;
-/// Values of the first program that are remembered for what they showed.
+/// Largest number of values of the first program that are kept for one signature.
 const SAME: usize = 256;
 
 /// Sample values of a value, summarised for affine comparison.
 pub(super) struct Shown {
-    /// A fingerprint of these numbers that all their images have.
+    /// Hash of these numbers that is equal for all affine images.
     pub(super) direction: u64,
-    /// The first number, and by how much the first other one is more: codes and their binary point.
+    /// First number, and the difference between the first number and the next other one, in units of the binary point.
     pub(super) first: BigInt,
     pub(super) step: BigInt,
     pub(super) frac: i64,
-    /// `true` if there were more than two numbers.
+    /// `true` if there were more than two different numbers.
     pub(super) many: bool,
     pub(super) hash: FxHasher,
 }
@@ -53,12 +53,12 @@ impl Shown {
         (odd, zeros as i64 - steps as i64).hash(&mut self.hash);
     }
 
-    /// All numbers were added.
+    /// Completes the signature after all numbers were added.
     pub(super) fn finish(&mut self) {
         self.direction = self.hash.finish();
     }
 
-    /// Returns the affine map from another value with the same signature to this one.
+    /// Returns the affine map from another value with the same signature to this value; `None` if there is none.
     pub(super) fn as_image_of(&self, other: &Shown) -> Option<Affine> {
         let (own, its) = (self.step.trailing_zeros()? as i64, other.step.trailing_zeros()? as i64);
         let neg = (self.step < BigInt::ZERO) != (other.step < BigInt::ZERO);
@@ -76,7 +76,7 @@ impl Shown {
 pub(super) fn shown(model: &Model, inputs: &[Vec<BigInt>]) -> Vec<Shown> {
     let mut all: Vec<Shown> = Vec::with_capacity(model.nodes().len());
     for codes in inputs {
-        // A lookup that misses reads zero, so every operation is shown.
+        // A failed lookup gives zero, so every operation has a value.
         let _ = golden_steps(model, codes, LookupMiss::Zero, |step| {
             if let Step::Op { id, code, .. } = step {
                 match all.get_mut(id.index()) {
@@ -90,10 +90,11 @@ pub(super) fn shown(model: &Model, inputs: &[Vec<BigInt>]) -> Vec<Shown> {
     all
 }
 
-/// Inputs in many ways: sums of many inputs that are drawn alone are never near the ends of their ranges.
+/// Returns input values with varied distributions, as sums of many independent inputs are never near the ends of their
+/// ranges.
 fn varied_inputs(model: &Model, sample: usize, rng: &mut SplitMix) -> Vec<BigInt> {
     let mut codes = draw_inputs(model, rng);
-    // Every second sample is as drawn; of the others an input is drawn, or near a level, or at one of two ends.
+    // Every second sample is as drawn; in the others an input is drawn, near a common level, or at one of two ends.
     let (level, share) = (rng.below(EIGHTHS + 1), rng.below(EIGHTHS + 1));
     for (code, kif) in codes.iter_mut().zip(model.input_kifs()) {
         let (lo, hi) = (kif.min_code(), kif.max_code());
@@ -107,11 +108,11 @@ fn varied_inputs(model: &Model, sample: usize, rng: &mut SplitMix) -> Vec<BigInt
     codes
 }
 
-/// Which values showed the same numbers for some inputs.
+/// Sample values of two programs, for the search of equal values.
 pub(super) struct Samples {
     /// Sample values of both programs.
     pub(super) shown: [Vec<Shown>; 2],
-    /// Values of the first program by fingerprint, one of each class.
+    /// Values of the first program by signature hash, one of each class.
     pub(super) first: FxHashMap<u64, Vec<ValueId>>,
 }
 
@@ -135,7 +136,8 @@ impl Samples {
         Samples { shown, first }
     }
 
-    /// Classes of the first program that a value of the second may be an image of: itself first.
+    /// Returns the classes of the first program of which a value of the second may be an affine image, equal values
+    /// first.
     pub(super) fn like(&self, id: ValueId, numbering: &Numbering<'_>) -> Vec<(u32, Affine)> {
         let Some(own) = self.shown[1].get(id.index()) else { return Vec::new() };
         let same = self.first.get(&own.direction).map_or(&[][..], Vec::as_slice);

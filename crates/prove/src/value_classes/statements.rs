@@ -98,8 +98,8 @@ impl<'s> Spending<'s> {
         })
     }
 
-    /// Decides if two small programs with one output are equal, by evaluation for all inputs in their ranges. Returns
-    /// `None` if there are too many inputs, or if that would take more than `most` ticks.
+    /// Proves or refutes that two small programs with one output are equal, by evaluation for all inputs in their
+    /// ranges. Returns `None` if there are too many inputs, or if the evaluation would take more than `most` ticks.
     pub(super) fn tried(&mut self, a: &Model, b: &Model, ranges: &[Range], most: u64) -> Option<bool> {
         let sizes: Vec<u64> =
             ranges.iter().map(|range| u64::try_from(&range.hi - &range.lo + 1).ok()).collect::<Option<_>>()?;
@@ -149,8 +149,8 @@ impl<'s> Spending<'s> {
         Some(true)
     }
 
-    /// Decides interval by interval if two small programs with one input and one output are equal in its range; `None`
-    /// if that takes more than `most` ticks.
+    /// Proves or refutes interval by interval that two small programs with one input and one output are equal. Returns
+    /// `None` if the comparison takes more than `most` ticks.
     pub(super) fn by_pieces(&mut self, a: &Model, b: &Model, ranges: &[Range], most: u64) -> Option<bool> {
         let [range] = ranges else { return None };
         let all = (i128::try_from(&range.lo).ok()?, i128::try_from(&range.hi).ok()?);

@@ -1,9 +1,9 @@
 //! Random valid stateful designs, decoded from words like random programs.
 //!
-//! Each [`Gene`] gives one part: a port, a register, a wire, a block. A part reads only registers and signals that are
-//! driven before it, so that there is no combinational loop. Registers are driven at the end, from any signal, so that
-//! there is feedback. Some registers have no initial value, some elements have no driver, some indices exceed the end
-//! of a signal, and some names are keywords or differ only in case.
+//! Each [`Gene`] gives one part: a port, a register, a wire, a block, or a chain of blocks with registers. A part reads
+//! only registers and signals that are driven before it, so that there are no combinational loops. Registers are driven
+//! last, from any signal, so that there is feedback. Some registers have no initial value, some elements have no
+//! driver, some indices exceed the end of a signal, and some names are keywords or differ only in case.
 
 use super::{Gene, Profile, SplitMix};
 use alir_core::ir::machine::{Access, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
@@ -11,7 +11,7 @@ use alir_core::num::{Kif, wrap};
 use num_bigint::BigInt;
 use std::fmt;
 
-/// Words from which a random machine is built.
+/// Words from which a random stateful design is built.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MachineRecipe(pub Vec<Gene>);
 
@@ -22,7 +22,7 @@ impl MachineRecipe {
         MachineRecipe((0..parts).map(|_| super::gene(&mut rng)).collect())
     }
 
-    /// Builds the machine; every sequence of words gives a valid one.
+    /// Builds the design; every sequence of words gives a valid design.
     pub fn build(&self) -> Machine {
         let mut generator =
             Generator { builder: MachineBuilder::default(), readable: Vec::new(), registers: Vec::new(), parts: 0 };
@@ -34,7 +34,7 @@ impl MachineRecipe {
 }
 
 impl fmt::Debug for MachineRecipe {
-    /// Prints the words, to be pasted into a test, and the resulting machine.
+    /// Prints the words, to be pasted into a test, and the resulting design.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "MachineRecipe(vec!{:?}), which is", self.0)?;
         let machine = self.build();
@@ -68,7 +68,7 @@ const BIT: Kif = Kif { signed: false, int: 1, frac: 0 };
 /// Names that are illegal or ambiguous in RTL.
 const AWKWARD: [&str; 8] = ["signal", "reg", "x y", "Clk", "clk", "b_v1", "B_V1", "\u{e4}//*/"];
 
-/// Source of words: those of a gene in order, then zeros.
+/// Source of words: the words of a gene in order, then zeros.
 struct Words<'a>(std::slice::Iter<'a, u16>);
 
 impl Words<'_> {
@@ -77,13 +77,13 @@ impl Words<'_> {
         usize::from(self.0.next().copied().unwrap_or(0)) * n / (1 << 16)
     }
 
-    /// Returns `true` for one of `n` values.
+    /// Returns `true` for one of `n` possible values.
     fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == n - 1
     }
 }
 
-/// Decodes genes to parts of a machine.
+/// Decoder of genes to parts of a stateful design.
 struct Generator {
     builder: MachineBuilder,
     /// Signals that any later part may read.
@@ -217,8 +217,8 @@ impl Generator {
         }
     }
 
-    /// Adds a chain of blocks with registers between them; some stages have a further input, or a register that others
-    /// read.
+    /// Adds a chain of blocks with registers between them. Some inputs of a stage read another signal instead
+    /// of the previous stage, and later parts may read some of the registers.
     fn pipeline(&mut self, words: &mut Words<'_>) {
         let depth = 1 + words.below(3);
         let controls = words.below(8);
@@ -287,7 +287,7 @@ impl Generator {
         found.expect("every signal shows one element")
     }
 
-    /// Draws a view of `len` elements; `None` if no signal has that many.
+    /// Draws a view of `len` elements; `None` if every signal has fewer elements.
     fn view_of(&self, words: &mut Words<'_>, len: usize) -> Option<Access> {
         let elements = |id: SignalId| &self.builder.signals()[id.index()].elements;
         let long: Vec<SignalId> = self.readable.iter().copied().filter(|&id| elements(id).len() >= len).collect();
@@ -302,7 +302,7 @@ impl Generator {
         Some(Access { signal, lo, hi: lo + len, dynamic })
     }
 
-    /// Draws an index into a signal from element `lo` on; `None` if its elements have different types.
+    /// Draws an index into a signal from element `lo` on; `None` if the elements have different types.
     fn index(&self, words: &mut Words<'_>, signal: SignalId, lo: usize) -> Option<(Box<Access>, usize)> {
         let elements = &self.builder.signals()[signal.index()].elements[lo..];
         if elements.iter().any(|k| *k != elements[0]) {
@@ -318,7 +318,7 @@ impl Generator {
         self.element(words, |kif| !kif.signed && kif.width() == 1)
     }
 
-    /// Draws an element with a suitable type; `None` if there is none.
+    /// Draws an element with a suitable type; `None` if no element has such a type.
     fn element(&self, words: &mut Words<'_>, wanted: impl Fn(&Kif) -> bool) -> Option<Access> {
         let mut found = Vec::new();
         for &signal in &self.readable {
@@ -333,13 +333,13 @@ impl Generator {
         Some(found.swap_remove(last - words.below(found.len())))
     }
 
-    /// Drives the registers, ensures an output, and returns the machine.
+    /// Drives the registers, ensures that there is an output, and returns the design.
     fn finish(mut self) -> Machine {
         if self.readable.is_empty() {
             self.input(&mut Words([].iter()));
         }
         for (id, gene) in self.registers.clone() {
-            // Reuse the words of the gene in another order.
+            // Reuses the words of the gene in another order.
             let turned: Vec<u16> = gene.iter().rev().map(|w| w.rotate_left(5)).chain(gene).collect();
             let mut words = Words(turned.iter());
             self.drive_register(id, &mut words);
@@ -381,7 +381,7 @@ impl Generator {
                 _ => None,
             };
             let dynamic = if words.once_in(2) { self.index(words, id, lo) } else { None };
-            // A write by index may reach all later elements, so they get no further driver.
+            // A write with a dynamic index may reach all later elements, so these elements get no further driver.
             let end = if dynamic.is_some() { n } else { hi };
             let dst = Access { signal: id, lo, hi, dynamic };
             self.builder.connection(Connection { src, dst, enable_if, alternative });

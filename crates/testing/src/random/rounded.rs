@@ -1,5 +1,5 @@
-//! Random programs that round the result of a ReLU: a few exact or wrapping operations before the ReLU, a constant sum
-//! after it, and one or two quantisers of this sum.
+//! Random programs that round the result of a ReLU: a few exact or wrapping operations before the ReLU, the addition of
+//! a constant after the ReLU, and one or two quantisers of this sum.
 
 use super::SplitMix;
 use alir_core::ir::{Builder, Model, Op, Output, ValueId};

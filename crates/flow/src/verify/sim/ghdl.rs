@@ -1,4 +1,4 @@
-//! GHDL: nine-valued VHDL.
+//! GHDL: VHDL simulator with nine-valued logic.
 
 use super::{Invocation, Job, Report, SimError, Simulator, Tools, locate};
 use alir_core::files::FileSet;
@@ -34,9 +34,9 @@ impl Simulator for Ghdl {
         let standard = format!("--std={}", job.vhdl_standard);
         let step = |command: &str| Invocation::new(&ghdl).arg(command).arg(&standard);
         job.compile(&step("-a").args(job.design_names()).arg("bench.vhd"), "analyse.log")?;
-        // A step of its own only for the generators that make a program; the others elaborate when they run.
+        // Only the code generators that build a program need this step; the others elaborate at run time.
         job.compile(&step("-e").arg(job.bench.name()), "elaborate.log")?;
-        // Operands that are still unknown at time 0 are no news.
+        // Warnings about operands that are unknown at time 0 are expected.
         let mut run = step("-r").arg(job.bench.name()).arg("--ieee-asserts=disable-at-0");
         if job.bench.vcd() {
             run = run.arg("--vcd=wave.vcd");

@@ -1,4 +1,4 @@
-//! Icarus Verilog: interprets; four-valued, so that it also sees what was never driven.
+//! Icarus Verilog: an interpreter with four-valued logic, which also detects signals that were never driven.
 
 use super::{Invocation, Job, Report, SimError, Simulator, Tools, locate};
 use alir_core::files::FileSet;
@@ -31,7 +31,7 @@ impl Simulator for Icarus {
         let mut files = FileSet::default();
         files.add("bench.v", job.bench.verilog());
         job.write(&files)?;
-        // By the extension: our own text, and hardware from elsewhere.
+        // The file name extension decides, for generated and for third-party hardware.
         let is_system = job.design_names().any(|name| name.ends_with(".sv"));
         let compile = Invocation::new(compiler)
             .args([if is_system { "-g2012" } else { "-g2001" }, "-o", "simulation.vvp", "-s"])
@@ -39,7 +39,7 @@ impl Simulator for Icarus {
             .args(job.design_names())
             .arg("bench.v");
         job.compile(&compile, "compile.log")?;
-        // -n: end instead of asking when something interrupts.
+        // With `-n`, an interrupt ends the simulation instead of starting a prompt.
         job.simulate(&Invocation::new(engine).args(["-n", "simulation.vvp"]))
     }
 }

@@ -1,7 +1,8 @@
 //! Simulators: their capabilities, their detection, and the execution of a job.
 //!
-//! A job is a folder with design, testbench and rows. Each command that runs there is added to its `run.sh`, and no
-//! file outside is written. A job has a time limit, so that no tool can block the program.
+//! A job has a folder with the design, the testbench and the files that the testbench reads. Each command of a job is
+//! appended to `run.sh` in the job's folder, and no file outside that folder is written. A job has a time limit, so
+//! that no tool can block the program.
 
 mod ghdl;
 mod iverilog;
@@ -31,22 +32,22 @@ use std::time::{Duration, Instant};
 
 /// A simulator.
 pub trait Simulator: Sync {
-    /// Name of the simulator on the command line.
+    /// Returns the name of the simulator on the command line.
     fn name(&self) -> &'static str;
 
-    /// Required programs.
+    /// Returns the names of the required programs.
     fn programs(&self) -> &'static [&'static str];
 
-    /// Supported languages.
+    /// Returns the supported languages.
     fn languages(&self) -> &'static [Language];
 
-    /// Argument that prints the version.
+    /// Returns the argument that prints the version.
     fn version_argument(&self) -> &'static str;
 
     /// Compiles design and testbench in the job's folder and runs them.
     ///
     /// # Errors
-    /// If a tool is missing, refuses the RTL, takes too long or ends without a report.
+    /// If a tool is missing, rejects the RTL, exceeds the time limit or ends without a report.
     fn run(&self, job: &Job<'_>, tools: &Tools) -> Result<Report, SimError>;
 
     /// Returns the version of the simulator if all its programs exist.
@@ -91,7 +92,7 @@ impl Deadline {
 /// A design to simulate with its testbench.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The design, in the order in which a compiler must read it.
+    /// Sources of the design, in the order in which a compiler must read them.
     pub design: &'a [(String, Vec<u8>)],
     /// Language of the design.
     pub language: Language,
@@ -99,7 +100,7 @@ pub struct Job<'a> {
     pub bench: &'a dyn Testbench,
     /// VHDL revision for tools with such an option (`93` or `08`).
     pub vhdl_standard: &'a str,
-    /// An empty folder.
+    /// Folder of the job, which is empty at the start.
     pub dir: &'a Path,
     /// Time limit for the whole job.
     pub deadline: Deadline,
@@ -110,14 +111,14 @@ pub struct Job<'a> {
 pub enum SimError {
     /// A program is missing.
     Missing {
-        /// Its name.
+        /// Name of the program.
         program: &'static str,
     },
-    /// A tool refused the RTL.
+    /// A tool rejected the RTL.
     Refused {
         /// The command.
         command: String,
-        /// The end of what it said.
+        /// End of the tool's output.
         log: String,
     },
     /// The time limit was exceeded.
@@ -131,7 +132,7 @@ pub enum SimError {
         command: String,
         /// Cause of the end.
         cause: Cause,
-        /// The end of what it said.
+        /// End of the tool's output.
         log: String,
     },
     /// A file or process could not be created.
@@ -189,7 +190,7 @@ impl Cause {
     }
 }
 
-/// The name of a signal that ends processes.
+/// Returns the name of a signal that ends processes.
 fn signal_name(signal: i32) -> String {
     const NAMES: &[(i32, &str)] = &[
         (1, "SIGHUP"),
@@ -224,7 +225,7 @@ impl fmt::Display for Cause {
 }
 
 impl SimError {
-    /// Returns the event in one line, and the end of the tool's log.
+    /// Returns the error in one line, and the end of the tool's log if a log exists.
     fn parts(&self) -> (String, Option<&str>) {
         match self {
             SimError::Missing { program } => (format!("`{program}` was not found"), None),
@@ -299,7 +300,7 @@ impl Job<'_> {
         self.write(&files)
     }
 
-    /// Names of the design's files.
+    /// Returns the names of the design's files.
     fn design_names(&self) -> impl Iterator<Item = &str> {
         self.design.iter().map(|(name, _)| name.as_str())
     }
@@ -313,7 +314,7 @@ impl Job<'_> {
         writeln!(script, "{head}{line}").map_err(SimError::Io)
     }
 
-    /// Runs a compiler; if it fails without a signal, it refused the RTL.
+    /// Runs a compiler. A failure without signs of a crash means that the compiler rejects the RTL.
     fn compile(&self, what: &Invocation, log: &str) -> Result<(), SimError> {
         self.note(&what.shell())?;
         let status = process::run(what, self.dir, log, self.deadline)?;
@@ -322,7 +323,7 @@ impl Job<'_> {
         }
         let (command, log) = (what.shell(), log_tail(&self.dir.join(log)));
         self.check_space(&log)?;
-        // Icarus ends with the number of errors, which may look like a signal.
+        // The exit code of Icarus is the number of errors, which may equal the exit code for a signal.
         let counts_errors = status.code().is_some() && (log.contains("syntax error") || log.contains("error: "));
         match Cause::from_end(status, &log) {
             Some(Cause::Signal(_)) if counts_errors => Err(SimError::Refused { command, log }),
@@ -334,7 +335,7 @@ impl Job<'_> {
         }
     }
 
-    /// Distinguishes a tool that failed because the disk is full from one that refuses its input.
+    /// Returns an error if the disk is full: then a tool may have failed although it does not reject the RTL.
     fn check_space(&self, log: &str) -> Result<(), SimError> {
         if log.contains("No space left on device") {
             return Err(SimError::Io(io::ErrorKind::StorageFull.into()));
@@ -342,7 +343,7 @@ impl Job<'_> {
         if log.contains("Disk quota exceeded") {
             return Err(SimError::Io(io::ErrorKind::QuotaExceeded.into()));
         }
-        // The log may be incomplete for lack of space, so the test writes a file.
+        // The log may be incomplete for lack of space, so this function tries to write a file.
         let room = self.dir.join("room");
         let written = std::fs::write(&room, [b' '; 1 << 12]);
         // A failure to delete the file is harmless.
@@ -350,7 +351,7 @@ impl Job<'_> {
         written.map_err(SimError::Io)
     }
 
-    /// Runs the simulation and reads what it reports.
+    /// Runs the simulation and parses its report.
     fn simulate(&self, what: &Invocation) -> Result<Report, SimError> {
         self.note(&what.shell())?;
         let status = process::run(what, self.dir, "simulation.log", self.deadline)?;
@@ -392,7 +393,7 @@ mod tests {
             let expected = "crashed (its own internal error, exit code 1)";
             assert_eq!(cause(code(1), said).as_deref(), Some(expected), "{said}");
         }
-        // A refusal, and a run whose report is missing.
+        // A tool that rejects its input has no cause, nor has a tool that succeeds, whatever the log contains.
         assert_eq!(cause(code(1), "t.vhd:1:1: unexpected token"), None);
         assert_eq!(cause(0, "out of memory"), None);
     }

@@ -1,8 +1,8 @@
-//! Running a tool so that it can neither hang us nor drown us.
+//! Execution of tools, with limits on their time and output.
 //!
-//! Output goes to files of the job's folder (no pipe can fill up, and the log stays for the user), standard input is
-//! closed, and past the deadline the tool and everything that it started is ended. Tools stay in our process group, so
-//! that an interrupt from the terminal reaches them too.
+//! Output goes to files of the job's folder (no pipe can fill up, and the log remains for the user) and standard input
+//! is closed. After the deadline the tool and all its descendants are ended. Tools stay in the process group of this
+//! program, so that an interrupt from the terminal reaches them too.
 
 use super::{Deadline, SimError};
 use alir_core::diag::shell_word;
@@ -15,22 +15,22 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Number of bytes of a log that are kept in an error: its end, where tools report errors.
+/// Number of bytes of a log that an error contains: the end of the log, where tools report errors.
 const LOG_TAIL: u64 = 4000;
 
 /// One command of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
-    /// The program.
+    /// Path of the program.
     pub(crate) program: PathBuf,
-    /// Its arguments.
+    /// Arguments of the program.
     pub(crate) args: Vec<OsString>,
-    /// Additional environment.
+    /// Additional environment variables.
     pub(crate) env: Vec<(&'static str, OsString)>,
 }
 
 impl Invocation {
-    /// A command without arguments.
+    /// Creates a command without arguments.
     pub(crate) fn new(program: impl Into<PathBuf>) -> Invocation {
         Invocation { program: program.into(), args: Vec::new(), env: Vec::new() }
     }
@@ -49,7 +49,7 @@ impl Invocation {
         self
     }
 
-    /// The command as a shell would take it.
+    /// Returns the command in shell syntax.
     pub(crate) fn shell(&self) -> String {
         let mut words: Vec<String> =
             self.env.iter().map(|(name, value)| format!("{name}={}", shell_word(&value.to_string_lossy()))).collect();
@@ -59,17 +59,19 @@ impl Invocation {
     }
 }
 
-/// Runs a command in `dir` with its output in `dir/log`. Returns whether it succeeded.
+/// Runs a command in `dir`, with its output in the file `log` of `dir`. Returns its exit status.
 ///
 /// # Errors
-/// [`SimError::Timeout`] past the deadline, [`SimError::Io`] if it cannot be started or the log not be written.
+/// [`SimError::Timeout`] after the deadline, [`SimError::Io`] if the command cannot be started or the log cannot be
+/// written.
 pub(crate) fn run(what: &Invocation, dir: &Path, log: &str, deadline: Deadline) -> Result<ExitStatus, SimError> {
     let out = File::create(dir.join(log)).map_err(SimError::Io)?;
     let both = out.try_clone().map_err(SimError::Io)?;
     start(what, dir, out, both, deadline)
 }
 
-/// Runs a command in `dir` with its standard output in the file `out` and its messages in `log`.
+/// Runs a command in `dir`, with its standard output in the file `out` and its messages in `log`. Returns its exit
+/// status.
 ///
 /// # Errors
 /// As [`run`].
@@ -98,24 +100,24 @@ fn start(what: &Invocation, dir: &Path, out: File, log: File, deadline: Deadline
     wait(child, deadline)
 }
 
-/// Tools that are running, for [`end_all`].
+/// Process ids of running tools, for [`end_all`].
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 fn running() -> MutexGuard<'static, BTreeSet<u32>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends every tool that is running, and what it started. For a process that is about to end itself: an interrupt from a
-/// terminal reaches the tools anyway, one that is sent to us alone does not.
+/// Ends every running tool and its descendants. For a process that is about to end: an interrupt from a terminal also
+/// reaches the tools, a signal to this process alone does not.
 pub fn end_all() {
     running().iter().for_each(|id| end_tree(*id));
 }
 
-/// A tool that [`end_all`] ends as long as this value exists.
+/// A running tool, which [`end_all`] ends as long as this value exists.
 pub struct RunningTool(u32);
 
 impl RunningTool {
-    /// Records a process.
+    /// Records a process for [`end_all`].
     pub fn new(child: &Child) -> RunningTool {
         running().insert(child.id());
         RunningTool(child.id())
@@ -128,7 +130,7 @@ impl Drop for RunningTool {
     }
 }
 
-/// Waits for the end of a process, or brings it about.
+/// Waits for the end of a process; ends it after the deadline.
 fn wait(child: Child, deadline: Deadline) -> Result<ExitStatus, SimError> {
     let _running = RunningTool::new(&child);
     wait_until(child, deadline)
@@ -151,7 +153,7 @@ fn wait_until(mut child: Child, deadline: Deadline) -> Result<ExitStatus, SimErr
     }
 }
 
-/// Ends a process and its descendants, as far as the system shows them (`/proc`).
+/// Ends a process and its descendants, if the system lists them (`/proc`).
 fn end_tree(root: u32) {
     let mut doomed = vec![root];
     let parents = parents();
@@ -163,26 +165,27 @@ fn end_tree(root: u32) {
     }
     for id in doomed {
         if let Some(id) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw) {
-            // It may have ended by itself meanwhile.
+            // The process may have ended in the meantime.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// Each process with its parent. Empty on systems without `/proc`: then only the tool itself is ended.
+/// Returns each process with its parent. Empty on systems without `/proc`, where only the tool itself is ended.
 fn parents() -> Vec<(u32, u32)> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let of = |entry: std::fs::DirEntry| {
         let id: u32 = entry.file_name().to_str()?.parse().ok()?;
         let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        // The second field is the command in brackets and may hold anything; the parent is the second after it.
+        // The second field is the command in brackets and may contain any character; the parent is the second field
+        // after it.
         let parent = stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()?;
         Some((id, parent))
     };
     entries.filter_map(|e| of(e.ok()?)).collect()
 }
 
-/// The end of a log, for an error message.
+/// Returns the end of a log, for an error message.
 pub(crate) fn log_tail(path: &Path) -> String {
     let read = || -> std::io::Result<String> {
         let mut file = File::open(path)?;
@@ -207,7 +210,7 @@ mod tests {
         let outcome = run(&hang, dir.path(), "log", deadline);
         assert!(matches!(outcome, Err(SimError::Timeout { .. })), "{outcome:?}");
         let grandchild = log_tail(&dir.path().join("log"));
-        // A killed process is gone, or a zombie, once the kernel gets round to it; a living one sleeps far longer.
+        // A killed process disappears or becomes a zombie after a short time; a running one sleeps far longer.
         let gone = || {
             let stat = std::fs::read_to_string(format!("/proc/{grandchild}/stat")).unwrap_or_default();
             stat.is_empty() || stat.contains(") Z")

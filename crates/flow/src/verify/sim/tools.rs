@@ -1,11 +1,11 @@
-//! Where the tools are.
+//! Search for external tools.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Finds programs: an environment variable `ALIR2HDL_<TOOL>` names one directly, then come the folders of
-/// `ALIR2HDL_TOOLS`, those of `PATH`, and `.venv/bin` of the current folder, where `scripts/setup.sh` puts what it
-/// takes from PyPI.
+/// Search path for external programs. The environment variable `ALIR2HDL_<TOOL>` names a program directly; otherwise
+/// the folders of `ALIR2HDL_TOOLS`, those of `PATH`, and `.venv/bin` of the current folder are searched in this order.
+/// `scripts/setup.sh` installs tools from PyPI into `.venv/bin`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tools {
     folders: Vec<PathBuf>,
@@ -14,7 +14,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// The tools that the environment offers.
+    /// Returns the search path that the environment defines.
     pub fn from_environment() -> Tools {
         let folders_of = |name| env::var_os(name).map(|v| env::split_paths(&v).collect::<Vec<_>>()).unwrap_or_default();
         let mut folders = folders_of("ALIR2HDL_TOOLS");
@@ -29,7 +29,7 @@ impl Tools {
         Tools { folders: folders.into_iter().collect(), overrides: false }
     }
 
-    /// The program of this name, as an absolute path.
+    /// Returns the absolute path of the program with this name; `None` if it is not installed.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
         let variable = format!("ALIR2HDL_{}", name.to_uppercase().replace(['-', '+'], "_"));
         let named = self.overrides.then(|| env::var_os(variable)).flatten();
@@ -40,7 +40,7 @@ impl Tools {
     }
 }
 
-/// The path made absolute, if it is a file that can be executed.
+/// Returns the absolute path; `None` if it is not an executable file.
 fn executable(path: &Path) -> Option<PathBuf> {
     let meta = std::fs::metadata(path).ok()?;
     #[cfg(unix)]
@@ -50,7 +50,7 @@ fn executable(path: &Path) -> Option<PathBuf> {
             return None;
         }
     }
-    // Not canonicalised: a link's own name may decide what the program does.
+    // The path is not canonicalised: the name of a link may determine the behaviour of the program.
     if meta.is_file() { std::path::absolute(path).ok() } else { None }
 }
 

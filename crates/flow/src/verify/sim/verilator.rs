@@ -1,9 +1,9 @@
 //! Verilator: translates the design to C++ and compiles it. Its simulations run faster than those of other simulators.
 //!
-//! The generated C++ is compiled without optimisation: compilation still takes a hundred times as long as the run.
-//! For a small model, half of the compilation time goes into Verilator's own runtime, which is always the same.
+//! The generated C++ is compiled without optimisation, and the compilation still takes a hundred times as long as the
+//! run. For a small model, half of the compilation time is spent on Verilator's own runtime, which is always the same.
 //! Therefore its object file is cached, and, from the second run on, its precompiled headers. The cache folder is
-//! `ALIR2HDL_CACHE`, else `XDG_CACHE_HOME/alir2hdl`, else `~/.cache/alir2hdl`; `ALIR2HDL_CACHE=off` disables it.
+//! `ALIR2HDL_CACHE`, else `XDG_CACHE_HOME/alir2hdl`, else `~/.cache/alir2hdl`; `ALIR2HDL_CACHE=off` disables the cache.
 
 use super::process::{Invocation, run};
 use super::{Job, Report, SimError, Simulator, Tools, locate, log_tail};
@@ -25,8 +25,8 @@ const HEADERS: &str = "#include \"verilated.h\"\n#include <cstdint>\n#include <c
                        <cstring>\n#include <fstream>\n\
     #include <string>\n#include <vector>\n";
 
-/// Total size in bytes up to which the C++ sources are compiled as one unit, as most of the time goes into their common
-/// headers.
+/// Total size in bytes up to which the C++ sources are compiled as one unit, as their common headers take most of the
+/// compilation time.
 const MAX_SINGLE_UNIT: u64 = 1_500_000;
 
 /// Intended size in bytes of a unit of a larger model.
@@ -214,7 +214,8 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Distributes sources over compilation units of similar sizes: one for a small model, else at least one per processor.
+/// Distributes sources over compilation units of similar sizes: one unit for a small model, otherwise at least one per
+/// processor.
 fn grouped(mut sources: Vec<(OsString, u64)>, processors: usize) -> Vec<Vec<OsString>> {
     let bytes: u64 = sources.iter().map(|source| source.1).sum();
     let count = if bytes <= MAX_SINGLE_UNIT { 1 } else { bytes.div_ceil(UNIT).max(processors as u64) };
@@ -275,7 +276,7 @@ mod tests {
         let mut all: Vec<OsString> = many.concat();
         all.sort();
         assert_eq!(all, sources(&[750_000; 60]).into_iter().map(|source| source.0).collect::<Vec<_>>());
-        // One file cannot be divided.
+        // A single file cannot be divided.
         assert_eq!(grouped(sources(&[20_000_000]), 4), [["00.cpp"]]);
     }
 }

@@ -23,7 +23,7 @@ impl<'a> Elab<'a> {
         for param in &f.params {
             self.param(scope, param, None)?;
         }
-        // It sees what its caller assigned so far.
+        // A function sees the assignments of its caller up to the call.
         let signals = |s: &State| -> BTreeMap<Slot, NodeId> {
             let seen = s.values.iter().filter(|(slot, _)| !matches!(slot, Slot::Variable(_) | Slot::Flag(_)));
             seen.map(|(slot, node)| (*slot, *node)).collect()
@@ -61,13 +61,13 @@ impl<'a> Elab<'a> {
             return self.fail(e, format!("{} assigns to a signal of its module", self.name(sym)));
         }
         p.reads.append(&mut inner.reads);
-        // Results that a path leaves open are undefined.
+        // A result that no path assigns is undefined.
         match inner.state.values.get(&Slot::Variable(result)) {
             Some(&node) => Ok(node),
             None => Ok(self.rtl.free(bounds.width())),
         }
     }
-    /// A scope for a call: where the function or task is declared, not where it is called.
+    /// Creates the scope of a call, within the scope in which the function or task is declared.
     pub(super) fn inside(&mut self, from: usize, sym: Sym) -> usize {
         let mut home = from;
         while !matches!(self.scopes[home].names.get(&sym), Some(Object::Function(_) | Object::Task(_))) {
@@ -80,7 +80,8 @@ impl<'a> Elab<'a> {
         self.scope(Some(home), path)
     }
 
-    /// A task: its arguments go in as assignments, its body runs in the process, and its results are assigned.
+    /// Executes a task call: its arguments are assigned, its body runs in the process, and its results are assigned to
+    /// the outputs.
     pub(super) fn task(&mut self, p: &mut Process, sym: Sym, args: &[ExprId], at: u32) -> Result<()> {
         let fail = |s: &Self, message: String| Err(error(s.text, at, message));
         let Some(Object::Task(t)) = self.find(p.scope, sym).copied() else {
@@ -130,7 +131,7 @@ impl<'a> Elab<'a> {
             if direction == Direction::In {
                 continue;
             }
-            // What the task left open is undefined.
+            // A result that the task did not assign is undefined.
             let node = match p.state.values.get(&Slot::Variable(id)) {
                 Some(&node) => node,
                 None => self.rtl.free(width),

@@ -310,7 +310,7 @@ impl<'a> Elab<'a> {
     }
 
     /// Returns `x ** by` (IEEE 1364-2005, table 5-6, as the edition of 2001 does not define all cases). With a negative
-    /// exponent it is 0, except for the bases 1 and -1; for base 0 it is undefined.
+    /// exponent the result is 0, except for the bases 1 and -1; for base 0 it is undefined.
     pub(super) fn power(&mut self, x: NodeId, signed: bool, by: NodeId, by_signed: bool) -> NodeId {
         let (width, by_width) = (self.rtl.width(x), self.rtl.width(by));
         let one = self.rtl.number(1, width);
@@ -454,7 +454,7 @@ impl<'a> Elab<'a> {
 
     /// Evaluates a bit select or part select. Its base is the name of a vector, or a word of a memory.
     pub(super) fn selected(&mut self, p: &mut Process, e: ExprId, base: ExprId) -> Result<NodeId> {
-        // A word of a memory may be selected from: mem[i][3:0].
+        // The base may be a word of a memory: mem[i][3:0].
         let bounds = match (self.object(p, base)?, self.word_of(p, base)?) {
             (_, Some((_, bounds, ..))) => bounds,
             (
@@ -508,7 +508,7 @@ impl<'a> Elab<'a> {
                 };
                 let moved = self.rtl.shift(Shift::Right, padded, shift);
                 let low = self.rtl.slice(moved, 0, width);
-                // A shift beyond the padding would read zeros: undefined as well.
+                // A shift beyond the padding would read zeros, but these bits are undefined too.
                 let reach = self.rtl.width(shift);
                 if reach < 32 && 1u64 << reach <= u64::from(whole) + 1 {
                     return Ok(low);

@@ -1,7 +1,7 @@
-//! Memories and arrays of nets: words selected by addresses.
+//! Memories and arrays of nets, whose words are selected by addresses.
 //!
-//! A memory that only `initial` blocks fill is a table. One that is written elsewhere, and an array of nets, is one
-//! long signal (or variable) with its words concatenated, the lowest address in the low bits.
+//! A memory that only `initial` blocks write is a look-up table. Any other memory and an array of nets are one long
+//! signal (or variable) with concatenated words, the lowest address in the low bits.
 
 use super::super::ast::{Decl, DeclKind, Expr, ExprId, Item, Module, Statement, Sym};
 use super::{BitPosition, Bounds, Elab, Kind, Object, Place, Process, Result, Slot, Target};
@@ -11,12 +11,12 @@ use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Words of all memories of a file, and bits of one that is written.
+/// Maximum number of words of all memories in a file, and of bits of a memory that is not a look-up table.
 const MAX_WORDS: u64 = 1 << 23;
 const MAX_HELD: u64 = 1 << 20;
 
 pub(super) struct Memory {
-    /// Address ranges, the outermost first, upwards or downwards alike from low to high.
+    /// Address ranges, the outermost first, each normalised to a descending range.
     dims: Vec<Bounds>,
     /// Width of a word.
     width: u32,
@@ -28,20 +28,21 @@ pub(super) struct Memory {
     held: Option<Place>,
 }
 
-/// A place in one dimension: at a constant distance from the lowest address, be it outside, or at a computed one.
+/// Position in one dimension: a constant distance from the lowest address (possibly outside of the memory), or a
+/// computed one.
 #[derive(Clone, Copy)]
 pub(super) enum WordAt {
     Constant(i64),
     Dynamic(NodeId),
 }
 
-/// A word of a memory: which memory, bounds and sign of the word, and its addresses.
+/// Word of a memory: index of the memory, bounds and sign of the word, and its addresses.
 pub(super) type Word = (usize, Bounds, bool, Vec<ExprId>);
 
-/// One dimension of an address: where, of how many, each of how many bits.
+/// One dimension of an address: position, number of elements, and bits of an element.
 pub(super) type Step = (WordAt, u32, u32);
 
-/// Names that a module assigns outside of `initial` blocks, which may include more than the variables of that name.
+/// Returns the names that a module assigns outside of `initial` blocks. Other objects of the same name count too.
 pub(super) fn written(module: &Module, exprs: &[Expr]) -> FxHashSet<Sym> {
     fn target(e: ExprId, exprs: &[Expr], out: &mut FxHashSet<Sym>) {
         let mut e = e;
@@ -101,7 +102,7 @@ pub(super) fn written(module: &Module, exprs: &[Expr]) -> FxHashSet<Sym> {
     out
 }
 
-/// Item of a file for `$readmemh` and `$readmemb`.
+/// Item in a data file of `$readmemh` or `$readmemb`.
 enum DataWord {
     /// `@1f`.
     Address(i64),
@@ -109,7 +110,7 @@ enum DataWord {
     Value(Option<BigUint>),
 }
 
-/// Items of a data file; an error has the line and a message.
+/// Returns the items of a data file; an error has the line number and a message.
 fn data_words(
     text: &str,
     hex: bool,
@@ -158,7 +159,7 @@ fn data_word(word: &str, hex: bool, width: u32) -> std::result::Result<DataWord,
 }
 
 impl<'a> Elab<'a> {
-    /// Declares a memory or an array of nets. `local` ones are variables of a function, task or block.
+    /// Declares a memory or an array of nets. `local` ones belong to a function, task or block.
     pub(super) fn memory(&mut self, scope: usize, d: &Decl, bounds: Bounds, local: bool) -> Result<()> {
         let mut dims = Vec::with_capacity(d.memory.len());
         let mut words = 1u64;
@@ -196,7 +197,7 @@ impl<'a> Elab<'a> {
         self.declare(scope, d.name, Object::Memory { id, bounds, signed: d.signed }, d.at)
     }
 
-    /// The memory whose word an expression names, with its addresses; nothing for other expressions.
+    /// Returns the memory and the addresses if an expression selects a word of a memory; `None` for other expressions.
     pub(super) fn word_of(&self, p: &Process, e: ExprId) -> Result<Option<Word>> {
         let mut addresses = Vec::new();
         let mut at = e;
@@ -213,7 +214,7 @@ impl<'a> Elab<'a> {
         Ok((addresses.len() == dims).then_some((id, bounds, signed, addresses)))
     }
 
-    /// Addresses as steps through the dimensions.
+    /// Evaluates addresses to positions in each dimension.
     fn steps(&mut self, p: &mut Process, id: usize, addresses: &[ExprId]) -> Result<Vec<Step>> {
         let dims = self.memories[id].dims.clone();
         let mut stride: u32 = self.memories[id].words.len() as u32 * self.memories[id].width;
@@ -229,7 +230,7 @@ impl<'a> Elab<'a> {
         Ok(steps)
     }
 
-    /// The number of a word at constant addresses, if it is inside.
+    /// Returns the index of a word with constant addresses; `None` if an address is computed or outside.
     fn number_of(steps: &[Step], width: u32) -> Option<usize> {
         let mut bits = 0u64;
         for &(at, count, stride) in steps {
@@ -239,7 +240,7 @@ impl<'a> Elab<'a> {
         Some((bits / u64::from(width)) as usize)
     }
 
-    /// A word of a memory.
+    /// Reads a word of a memory.
     pub(super) fn word(&mut self, p: &mut Process, e: ExprId, id: usize, addresses: &[ExprId]) -> Result<NodeId> {
         let steps = self.steps(p, id, addresses)?;
         let width = self.memories[id].width;
@@ -250,7 +251,7 @@ impl<'a> Elab<'a> {
             Place::Word(..) => return self.fail(e, "a memory in a memory"),
         };
         if let (Kind::Constant, Place::Signal(_)) = (p.kind, held) {
-            // Within `initial` blocks, what they wrote so far.
+            // `initial` blocks read the words that they have written so far.
             let written = Self::number_of(&steps, width).filter(|&w| self.memories[id].words[w].is_some());
             return match written {
                 Some(word) => Ok(self.known_word(id, word)),
@@ -279,7 +280,7 @@ impl<'a> Elab<'a> {
         Ok(self.chosen(node, &steps))
     }
 
-    /// The word that the steps lead to.
+    /// Returns the word that the steps select.
     fn chosen(&mut self, node: NodeId, steps: &[Step]) -> NodeId {
         let Some((&(at, count, stride), rest)) = steps.split_first() else { return node };
         match at {
@@ -301,7 +302,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// A word of a memory that is constant.
+    /// Reads a word of a memory that is a look-up table.
     fn table_word(&mut self, e: ExprId, id: usize, steps: &[Step]) -> Result<NodeId> {
         let Memory { words, width, .. } = &self.memories[id];
         let width = *width;
@@ -309,7 +310,7 @@ impl<'a> Elab<'a> {
             return self.fail(e, "a memory that nothing fills");
         }
         if let [(WordAt::Dynamic(addr), ..)] = steps {
-            // Words that were never written are undefined: after the last written one the table ends.
+            // Words that were never written are undefined, so the table ends after the last written word.
             let filled = words.iter().rposition(Option::is_some).map_or(0, |i| i + 1);
             if words[..filled].iter().all(Option::is_some) {
                 let entries: Vec<BigUint> = words[..filled].iter().flatten().cloned().collect();
@@ -339,13 +340,13 @@ impl<'a> Elab<'a> {
         Ok(self.chosen(all, steps))
     }
 
-    /// All words as constants, concatenated; those that were never written are undefined.
+    /// Returns all words as constants, concatenated; words that were never written are undefined.
     fn known_words(&mut self, id: usize) -> NodeId {
         let nodes: Vec<NodeId> = (0..self.memories[id].words.len()).map(|word| self.known_word(id, word)).collect();
         self.rtl.concat(&nodes)
     }
 
-    /// A word as a constant, or undefined if it was never written.
+    /// Returns a word as a constant; undefined if it was never written.
     fn known_word(&mut self, id: usize, word: usize) -> NodeId {
         let Memory { words, undefined, width, .. } = &self.memories[id];
         match (&words[word], undefined.get(&word)) {
@@ -355,7 +356,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Returns the target of an assignment to a word, or to a part of one that `select` names.
+    /// Returns the target of an assignment to a word, or to the part of the word that `select` denotes.
     pub(super) fn word_target(
         &mut self,
         p: &mut Process,
@@ -391,7 +392,7 @@ impl<'a> Elab<'a> {
                 (BitPosition::Dynamic(node, negative), width) => (None, Some((node, negative)), width),
             },
         };
-        // Constant addresses are a constant place in the whole.
+        // Constant addresses result in a constant bit position.
         if let (Some(word), Some(lo)) = (Self::number_of(&steps, whole), lo) {
             let all = self.memories[id].words.len() as u32 * whole;
             let lo = Some(word as u32 * whole + lo);
@@ -400,7 +401,7 @@ impl<'a> Elab<'a> {
         Ok(Target { what, width, lo, dynamic, whole, steps })
     }
 
-    /// A value with the word that the steps lead to replaced as `t` says.
+    /// Replaces bits of the word that the steps select with `node`; `t` is the range of these bits within the word.
     pub(super) fn rewritten(&mut self, before: NodeId, t: &Target, steps: &[Step], node: NodeId) -> NodeId {
         let Some((&(at, count, stride), rest)) = steps.split_first() else { return self.replaced(before, t, node) };
         let mut parts = Vec::with_capacity(count as usize);
@@ -425,7 +426,7 @@ impl<'a> Elab<'a> {
         self.rtl.concat(&parts)
     }
 
-    /// Sets a word of a memory from a constant process; its bits in `undefined` may be anything.
+    /// Stores a constant word from an `initial` block; its bits in `undefined` are undefined.
     pub(super) fn fill(&mut self, id: usize, word: u32, value: BigUint, undefined: BigUint) {
         let memory = &mut self.memories[id];
         memory.words[word as usize] = Some(value);
@@ -435,7 +436,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// `$readmemh` and `$readmemb` of an `initial` block (IEEE 1364-2005, section 17.2.9).
+    /// Executes `$readmemh` or `$readmemb` of an `initial` block (IEEE 1364-2005, section 17.2.9).
     pub(super) fn read_memory(&mut self, p: &mut Process, hex: bool, args: &[ExprId], at: u32) -> Result<()> {
         let task = if hex { "$readmemh" } else { "$readmemb" };
         let text = self.text;
@@ -468,7 +469,7 @@ impl<'a> Elab<'a> {
         }
         let line = self.text.as_bytes()[..at as usize].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
         let contents = (self.find)(line, &name).or_else(|message| self.fail(file, message))?;
-        // Without addresses the lowest is the first one.
+        // Without addresses, the file starts at the lowest address.
         let start = addresses.first().copied().unwrap_or(dim.lsb);
         let end = addresses.get(1).copied().unwrap_or(dim.msb);
         let step = if end < start { -1 } else { 1 };
@@ -480,7 +481,7 @@ impl<'a> Elab<'a> {
                 DataWord::Address(to) => {
                     return self.fail(file, format!("{name}: address {to:x} is outside the memory"));
                 }
-                // As in simulators, what is beyond the last address is ignored.
+                // As in simulators, words after the last address are ignored.
                 DataWord::Value(_) if (address - end) * step > 0 => {}
                 DataWord::Value(value) => {
                     let memory = &mut self.memories[id];
@@ -493,7 +494,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Power-on values of memories that are written as well.
+    /// Sets the power-on values of memories that are signals, from memory number `from` on.
     pub(super) fn initial_memories(&mut self, from: usize) {
         for id in from..self.memories.len() {
             let Memory { words, held: Some(Place::Signal(s)), .. } = &self.memories[id] else { continue };

@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 use rustc_hash::FxHashSet;
 
 impl<'a> Elab<'a> {
-    /// Elaborates a module; `outside` are the signals that its ports become, for an instance.
+    /// Elaborates a module. `outside` is the instance, or `None` for the top module.
     pub(super) fn module(
         &mut self,
         module: &'a Module,
@@ -29,7 +29,7 @@ impl<'a> Elab<'a> {
             self.assigned_names.insert(module.name, memory::written(module, &self.file.exprs));
         }
         let mut given = 0;
-        // Constant expressions of declarations may call functions.
+        // Functions are declared first, as constant expressions of declarations may call them.
         for item in &module.items {
             self.declare_callable(scope, item)?;
         }
@@ -88,7 +88,7 @@ impl<'a> Elab<'a> {
         Ok(scope)
     }
 
-    /// Functions and tasks are there before anything else of their scope.
+    /// Declares functions and tasks, which precede all other items of their scope.
     pub(super) fn declare_callable(&mut self, scope: usize, item: &'a Item) -> Result<()> {
         match item {
             Item::Function(f) => self.declare(scope, f.name, Object::Function(f), f.at),
@@ -97,13 +97,13 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// A path with one more name.
+    /// Returns the path of a scope with a name appended.
     pub(super) fn below(&self, scope: usize, name: &str) -> String {
         let path = &self.scopes[scope].path;
         if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
     }
 
-    /// A parameter; `over` is the value that an instance gives it, and the scope that it is from.
+    /// Declares a parameter; `over` is the value that an instance passes, and the scope of the value.
     pub(super) fn param(
         &mut self,
         scope: usize,
@@ -118,10 +118,10 @@ impl<'a> Elab<'a> {
             (None, true) => Some(Bounds::from_width(32)),
             (None, false) => None,
         };
-        // With a type, a parameter is assigned to like a variable; else it takes the type of its value.
+        // A parameter with a range or type truncates or extends its value; otherwise it has the type of its value.
         let bounds = given.unwrap_or(Bounds::from_width(width));
         let node = self.assigned(&mut p, value, bounds.width())?;
-        // Cells have undefined parameters, such as the initial value of a register that has none.
+        // Cells may have undefined parameters, such as the initial value of a register without one.
         if self.rtl.as_const(node).is_none() && !self.is_cell {
             return self.fail(value, "a constant is needed here");
         }
@@ -143,12 +143,13 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Items of a module with all its generate blocks: declarations first, then constants of memories, then behaviour.
+    /// Elaborates the items of a module and its generate blocks: declarations first, then constants of memories, then
+    /// behaviour.
     pub(super) fn body(&mut self, items: Vec<(usize, &'a Item)>, module: &'a Module) -> Result<()> {
         self.written = self.assigned_names.get(&module.name).cloned().unwrap_or_default();
         let memories = self.memories.len();
         let mut flat: Vec<(usize, &'a Item)> = Vec::new();
-        // Generate blocks open in order; what they declare is visible to what follows them only inside.
+        // Generate blocks are expanded in order; their declarations are visible only within the block.
         let mut queue: Vec<(usize, &'a Item)> = items;
         queue.reverse();
         while let Some((scope, item)) = queue.pop() {
@@ -159,7 +160,7 @@ impl<'a> Elab<'a> {
             match item {
                 Item::Nothing | Item::Function(_) | Item::Task(_) => {}
                 Item::Param(p) => {
-                    // Those of the module itself were read before its ports.
+                    // Parameters of the module itself were declared before its ports.
                     if self.scopes[scope].parent.is_some() {
                         self.param(scope, p, None)?;
                     }
@@ -170,7 +171,7 @@ impl<'a> Elab<'a> {
                 }
                 Item::GenBlock(name, inner) => {
                     let tag = name.map_or("gen", |n| self.name(n));
-                    // The block of a loop has the turn in its name.
+                    // The path of a generate loop's block contains the value of the loop variable.
                     let (outer, turn, path) = match self.turns.get(&scope) {
                         Some(&(outer, i)) => (outer, Some(i), self.below(outer, &format!("{tag}[{i}]"))),
                         None => (scope, None, self.below(scope, tag)),
@@ -278,7 +279,7 @@ impl<'a> Elab<'a> {
             }
             return self.memory(scope, d, bounds, false);
         }
-        // `output y; reg y;` names the port again.
+        // `output y; reg y;` declares the port again.
         let is_port = self.scopes[scope].parent.is_none() && module.ports.iter().any(|p| p.name == d.name);
         if let (true, Some(&Object::Signal { id, bounds: port, signed })) =
             (is_port, self.scopes[scope].names.get(&d.name))
@@ -316,7 +317,7 @@ impl<'a> Elab<'a> {
         };
         let params: Vec<_> = i.params.iter().map(|&(name, value)| (name, value, scope)).collect();
         let base = self.below(scope, self.name(i.name));
-        // Of an array, the instance at the right end of the range has the low bits of the connections.
+        // In an array of instances, the instance at the right end of the range is connected to the low bits.
         let (count, paths) = match i.range {
             None => (1, vec![base]),
             Some(_) => {
@@ -368,7 +369,7 @@ impl<'a> Elab<'a> {
                             format!("{count} instances with ports of {width} bits take {width} or {all} bits"),
                         );
                     }
-                    // As wide as one port: the same for each.
+                    // A connection that is as wide as one port is shared by all instances.
                     let shared = count == 1 || own != all;
                     let node = self.rhs(scope, *value, if shared { width } else { all })?;
                     for (n, id) in ids.into_iter().enumerate() {
@@ -394,7 +395,8 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Names that only connections and continuous assignments give are nets of one bit, unless the file forbids that.
+    /// Declares undeclared names in connections and continuous assignments as nets of one bit, unless the file forbids
+    /// implicit nets.
     pub(super) fn implicit_nets(&mut self, scope: usize, item: &'a Item) -> Result<()> {
         if !self.file.implicit {
             return Ok(());

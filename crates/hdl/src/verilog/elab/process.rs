@@ -47,7 +47,7 @@ impl<'a> Elab<'a> {
             let (Slot::Signal(id) | Slot::Next(id)) = slot else { continue };
             let parts = self.unassigned.assigned_parts(&self.rtl, node);
             if self.unassigned.contains(node) || parts.iter().any(|p| self.unassigned.reached_from(&self.rtl, p.1)) {
-                // It is an error only if an output depends on the signal, which `check_processes` decides.
+                // The latch is an error only if an output depends on the signal; `check_processes` decides that.
                 self.latches.push((id, at));
             }
             self.rtl.signal_mut(id).wires.extend(parts);
@@ -60,7 +60,7 @@ impl<'a> Elab<'a> {
         let mut edges = edges.to_vec();
         let mut body = body;
         let mut resets: Vec<(NodeId, &'a Statement)> = Vec::new();
-        // Each edge except the clock's is that of an asynchronous reset, which an outer `if` tests.
+        // Each edge except that of the clock belongs to an asynchronous reset, which an outer `if` tests.
         while edges.len() > 1 {
             while let Statement::Block(_, decls, inner) = body {
                 let ([], [only]) = (&decls[..], &inner[..]) else { break };
@@ -102,7 +102,8 @@ impl<'a> Elab<'a> {
             p.reads.append(&mut r.reads);
             values.push((cond, r.state));
         }
-        // A signal read here must not be assigned with `=` in another clocked process: the order of both is undefined.
+        // A signal that is read here must not be assigned with `=` in another clocked process, as the order of both is
+        // undefined.
         self.sampled.extend(p.reads.iter().map(|r| (r.0, at, r.3)));
         let assigned = p.state.values.keys().chain(values.iter().flat_map(|(_, s)| s.values.keys()));
         let assigned: Vec<SignalId> =
@@ -132,15 +133,15 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Checks that a process sensitive to levels has all signals that it reads in its event list, and that it reads no
-    /// signal before assigning it, which would give the previous value.
+    /// Checks that the event list of a level-sensitive process contains all signals that the process reads. Also checks
+    /// that the process reads no signal before it assigns the signal, as such a read would return the previous value.
     pub(super) fn check_waits(&mut self, scope: usize, events: &Events, p: &Process) -> Result<()> {
         let mut waits = rustc_hash::FxHashSet::default();
         if let Events::Levels(list) = events {
             for &e in list {
                 let mut names = Process::new(scope, Kind::Edge);
                 self.self_determined(&mut names, e)?;
-                // Only a name without a select makes the process sensitive to all bits.
+                // Only a name without a select makes the process sensitive to all bits of the signal.
                 let whole = names.reads.iter().filter(|_| matches!(self.expr(e), Expr::Name(_)));
                 waits.extend(whole.map(|r| r.0));
             }

@@ -1,4 +1,4 @@
-//! Statements, executed symbolically: branches are joined by choices.
+//! Symbolic execution of statements; branches are merged with multiplexers.
 
 use super::super::ast::{Decl, DeclKind, Expr, ExprId, Statement};
 use super::{Bounds, Elab, Kind, MAX_ITERATIONS, Object, Process, Result, Slot, State};
@@ -113,7 +113,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// A loop: `turn` runs its body and gives what steps on.
+    /// Executes a loop: `turn` executes its body and returns the step statement, if there is one.
     fn looped(
         &mut self,
         p: &mut Process,
@@ -143,13 +143,13 @@ impl<'a> Elab<'a> {
 
     // ---- Exits by `disable`
 
-    /// A flag, which is not set.
+    /// Allocates a flag, which is not set.
     pub(super) fn flag(&mut self) -> u32 {
         self.variables += 1;
         self.variables - 1
     }
 
-    /// Returns one bit that is set if a block or task that is being run has been exited.
+    /// Returns one bit that is set if a block or task that is being executed has been exited.
     fn exited(&mut self, p: &Process) -> NodeId {
         let flags = p.state.values.range(..Slot::Variable(0));
         let raised = flags.filter_map(|(slot, &set)| match slot {
@@ -159,13 +159,13 @@ impl<'a> Elab<'a> {
         self.rtl.any_set(raised)
     }
 
-    /// Clears the flags of exits, on the path that has not exited.
+    /// Clears the exit flags, for the paths that have not exited.
     fn clear_exits(p: &mut Process) {
         let Process { state, named, .. } = p;
         state.values.retain(|slot, _| !matches!(slot, Slot::Flag(f) if named.iter().any(|n| n.1 == *f)));
     }
 
-    /// Statements, of which those after a `disable` run on the paths that have not exited.
+    /// Executes statements. The statements after a `disable` run only on the paths that have not exited.
     fn run_all(&mut self, p: &mut Process, body: &'a [Statement]) -> Result<()> {
         for (i, s) in body.iter().enumerate() {
             self.run(p, s)?;
@@ -185,9 +185,8 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Takes the paths that have left a loop out of the state and keeps them for the loop's end: counters of the paths
-    /// that go on stay constants.
-    /// Whether no path goes on.
+    /// Removes the exited paths from the state and stores them until the end of the loop. Counters on the remaining
+    /// paths thus stay constant. Returns `true` if all paths have exited.
     fn park_exited(&mut self, p: &mut Process, parked: &mut Vec<(NodeId, State)>) -> bool {
         let exited = self.exited(p);
         match self.rtl.as_const(exited) {
@@ -206,7 +205,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Joins the state after the branch taken when `cond` holds with the present one.
+    /// Merges the current state with `yes`, the state if `cond` holds.
     pub(super) fn merge(&mut self, p: &mut Process, cond: NodeId, yes: State) {
         for slot in touched(&yes.values, &p.state.values) {
             let a = yes.values.get(&slot).copied();
@@ -239,7 +238,7 @@ impl<'a> Elab<'a> {
         items: &'a [(Vec<ExprId>, Statement)],
         default: Option<&'a Statement>,
     ) -> Result<()> {
-        // All expressions are extended to the widest, signed only if all are.
+        // All expressions are extended to the width of the widest one; they are signed only if all of them are signed.
         let (mut width, mut signed) = self.ty(p, selector)?;
         for &label in items.iter().flat_map(|(labels, _)| labels) {
             let (w, s) = self.ty(p, label)?;
@@ -250,7 +249,8 @@ impl<'a> Elab<'a> {
         if let Some(done) = self.case_table(p, value, width, signed, items, default)? {
             return Ok(done);
         }
-        // Priority: the first label that fits. Branches run on copies, joined from the last to the first.
+        // The first matching label has priority. Branches run on copies of the state, which are merged from the last to
+        // the first.
         let before = p.state.clone();
         let mut branches = Vec::new();
         let mut decided = false;
@@ -278,7 +278,7 @@ impl<'a> Elab<'a> {
             self.run(p, default)?;
         }
         if !decided && default.is_none() && self.covers(&branches, width) {
-            // A full case without default: the last branch is the default.
+            // In a full case without default, the last branch becomes the default.
             if let Some((_, last)) = branches.pop() {
                 p.state = last;
             }
@@ -325,7 +325,7 @@ impl<'a> Elab<'a> {
             if !wild.0 || (!wild.1 && open != unknown) {
                 return self.fail(label, "a label with x outside casex, or with z outside casez and casex");
             }
-            // Beyond its own size a label goes on as its top bit says: its sign, or the mark of a label without size.
+            // A label is extended by its top bit if it is signed, or if this bit is x or z and the label has no size.
             let mut unknown = self.rtl.constant(unknown.clone(), *own);
             let top = self.rtl.slice(unknown, own - 1, 1);
             let marked = self.rtl.as_const(top).is_some_and(|t| *t != BigUint::ZERO);
@@ -340,7 +340,7 @@ impl<'a> Elab<'a> {
         Ok(self.rtl.compare(Compare::Equal, value, label))
     }
 
-    /// A case all of whose branches assign constants to one target is a table.
+    /// Converts a case statement to a look-up table if all of its branches assign constants to one target.
     pub(super) fn case_table(
         &mut self,
         p: &mut Process,

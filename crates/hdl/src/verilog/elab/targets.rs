@@ -20,7 +20,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// The places that a target names, each with its part of the value.
+    /// Returns the targets that an expression denotes, each with its part of the value.
     pub(super) fn places(&mut self, p: &mut Process, e: ExprId, node: NodeId) -> Result<Vec<(Target, NodeId)>> {
         if let Expr::Concat(parts) = self.expr(e) {
             let mut out = Vec::new();
@@ -71,7 +71,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// A loop variable or constant as a number.
+    /// Evaluates an expression to a number; `None` if it is not constant.
     pub(super) fn value_int(&mut self, p: &mut Process, e: ExprId) -> Result<Option<i64>> {
         let (width, signed) = self.ty(p, e)?;
         let node = self.eval(p, e, width, signed)?;
@@ -135,7 +135,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// A vector with the bits that a target names replaced.
+    /// Returns a vector in which the bits of a target are replaced.
     pub(super) fn replaced(&mut self, before: NodeId, t: &Target, node: NodeId) -> NodeId {
         match (t.lo, t.dynamic) {
             (Some(lo), _) => {
@@ -149,7 +149,7 @@ impl<'a> Elab<'a> {
                 self.rtl.join(&[low, node, high])
             }
             (None, Some((shift, negative))) => {
-                // Clear the field and put the value there; bits outside change nothing.
+                // Clear the field and insert the value; bits outside of the vector are dropped.
                 let margin = if negative { t.width } else { 0 };
                 let whole = t.whole + margin;
                 let shift = if negative {

@@ -1,4 +1,4 @@
-//! Declarations: parameters, nets and variables, ports, functions and tasks.
+//! Parser for declarations: parameters, nets and variables, ports, functions and tasks.
 
 use super::super::ast::{Decl, DeclKind, Direction, Function, Module, Param, Port, Range, Statement, Task};
 use super::super::lexer::Kind;
@@ -19,7 +19,7 @@ impl Parser<'_> {
             self.expect("=")?;
             let value = self.expr()?;
             all.push(Param { name, local, signed, integer, range, value });
-            // In a header the comma may start the next `parameter`.
+            // In a header the next `parameter` may follow the comma.
             let more = self.peek() == "," && !(list && self.text_of(self.tokens[self.at + 1]) == "parameter");
             if !more {
                 return Ok(all);
@@ -28,7 +28,7 @@ impl Parser<'_> {
         }
     }
 
-    /// After `wire`, `reg`, `integer` or `genvar`: declarations up to the semicolon.
+    /// Parses declarations after `wire`, `reg`, `integer` or `genvar`, up to the semicolon.
     pub(super) fn decls(&mut self, kind: DeclKind) -> Result<Vec<Decl>> {
         let word = self.text_of(self.tokens[self.at - 1]);
         if word == "wire" {
@@ -71,7 +71,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Returns `true` if a word of SystemVerilog is the type of a declaration here. In Verilog-2001 it may be a name.
+    /// Returns `true` if a keyword of SystemVerilog is used as a type. In Verilog-2001 it may be a name.
     fn is_type(&self, word: &str) -> bool {
         let next = self.tokens.get(self.at + 1);
         self.peek_kind() == Kind::Name
@@ -79,14 +79,14 @@ impl Parser<'_> {
             && next.is_some_and(|&token| token.kind == Kind::Name || self.text_of(token) == "[")
     }
 
-    /// Skips `logic` where it is the type of what follows.
+    /// Skips `logic` if it is used as a type.
     fn data_type(&mut self) {
         if self.is_type("logic") {
             self.at += 1;
         }
     }
 
-    /// `input signed [7:0]` and the like; arguments of tasks may be `inout`.
+    /// Parses the beginning of a port declaration, such as `input signed [7:0]`; `inout` only if `both`.
     pub(super) fn port_head(&mut self, both: bool) -> Result<(Direction, DeclKind, bool, Range)> {
         let direction = match self.peek() {
             "input" => Direction::In,
@@ -147,7 +147,7 @@ impl Parser<'_> {
         Ok(Task { name, args, locals, params, body, at })
     }
 
-    /// After the name of a function or task: arguments, declarations and constants.
+    /// Parses arguments, declarations and parameters after the name of a function or task.
     #[expect(clippy::type_complexity, reason = "three lists, taken apart at once")]
     fn callable(&mut self) -> Result<(Vec<(Direction, Decl)>, Vec<Decl>, Vec<Param>)> {
         let (mut args, mut locals, mut params) = (Vec::new(), Vec::new(), Vec::new());

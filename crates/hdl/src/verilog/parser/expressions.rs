@@ -1,11 +1,11 @@
-//! Expressions: operators by their strength, numbers, names with paths and selects.
+//! Parser for expressions: operators by precedence, numbers, and names with paths and selects.
 
 use super::super::ast::{Expr, ExprId, Op, Range, Sym, Unary};
 use super::super::lexer::{self, Kind};
 use super::{MAX_DEPTH, Parser, Result};
 use crate::source::error;
 
-/// Binding strength and meaning of a binary operator.
+/// Returns precedence and operation of a binary operator.
 fn binary(op: &str) -> Option<(u32, Op)> {
     Some(match op {
         "**" => (12, Op::Power),
@@ -47,7 +47,7 @@ impl Parser<'_> {
             Expr::Concat(all) | Expr::Call(_, all) | Expr::System(_, all) => all.iter().map(of).max().unwrap_or(0),
             Expr::Path(path, _) => path.iter().filter_map(|p| p.1.as_ref()).map(of).max().unwrap_or(0),
         };
-        // Long chains such as a + b + c + ... lean to the left without nesting in the parser.
+        // Long chains such as a + b + c + ... are deep trees, but the parser does not recurse over them.
         if below >= 10 * MAX_DEPTH {
             return Err(error(self.text, at, format!("an expression of more than {} levels", 10 * MAX_DEPTH)));
         }
@@ -179,7 +179,7 @@ impl Parser<'_> {
         self.push(Expr::Concat(all), at)
     }
 
-    /// After a name: a path through generate blocks, and selects.
+    /// Parses what may follow a name: a path through generate blocks, and selects.
     pub(super) fn selects(&mut self, name: Sym, name_at: u32) -> Result<ExprId> {
         let mut path = Vec::new();
         let mut name = name;
@@ -211,7 +211,7 @@ impl Parser<'_> {
         Ok(base)
     }
 
-    /// `.` or `[index].` after a name of a path.
+    /// Parses `.` or `[index].` after a name of a path; returns `None` for other tokens.
     #[expect(clippy::option_option, reason = "a step without index is a step")]
     pub(super) fn step_of_path(&mut self) -> Result<Option<Option<ExprId>>> {
         if self.peek_kind() == Kind::Punct && self.accept(".") {
@@ -220,7 +220,7 @@ impl Parser<'_> {
         if self.peek_kind() != Kind::Punct || self.peek() != "[" {
             return Ok(None);
         }
-        // Only the bracket's end tells an index of a path from a select.
+        // An index of a path differs from a select only by the dot after its bracket.
         let (mut depth, mut ahead) = (0u32, self.at);
         loop {
             match (self.tokens[ahead].kind, self.text_of(self.tokens[ahead])) {
@@ -258,7 +258,7 @@ impl Parser<'_> {
         Ok(Some((msb, lsb)))
     }
 
-    /// All zeros, or all ones of any width.
+    /// Builds a constant with all bits zero, or all bits one in any width.
     pub(super) fn constant_bits(&mut self, ones: bool, at: u32) -> Result<ExprId> {
         let none = num_bigint::BigUint::ZERO;
         let number = Expr::Number {

@@ -1,4 +1,4 @@
-//! Modules and what stands in them: assignments, processes, generate blocks, gates, instances.
+//! Parser for modules and their items: assignments, processes, generate blocks, gates, and instances.
 
 use super::super::ast::{Events, Expr, Instance, Item, Module, Op, Port, Unary};
 use super::super::lexer::Kind;
@@ -44,7 +44,7 @@ impl Parser<'_> {
         Ok(module)
     }
 
-    /// One module item; ports declared in the body go to the module.
+    /// Parses an item of a module; ports that the body declares are added to the module.
     fn item(&mut self, module: &mut Module) -> Result<()> {
         if matches!(self.peek(), "input" | "output" | "inout") && self.peek_kind() == Kind::Name {
             let (direction, kind, signed, range) = self.port_head(false)?;
@@ -60,7 +60,7 @@ impl Parser<'_> {
         self.items(&mut module.items)
     }
 
-    /// One item of a module or generate block, which may make several.
+    /// Parses a statement of a module or generate block, which may add several items.
     fn items(&mut self, out: &mut Vec<Item>) -> Result<()> {
         self.nested(|p| p.items_here(out))
     }
@@ -134,7 +134,7 @@ impl Parser<'_> {
             }
             "defparam" => Err(error(self.text, at, "defparam is not read")
                 .with_help("override parameters where the module is instantiated, or read the file by --via yosys")),
-            // Delays and timing checks change no value.
+            // Delays and timing checks do not affect values.
             "specify" => {
                 while self.peek() != "endspecify" || self.peek_kind() != Kind::Name {
                     if self.peek_kind() == Kind::End {
@@ -220,7 +220,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Gates: an output and its inputs, or for `buf` and `not` several outputs and their input.
+    /// Parses gates: an output and its inputs, or for `buf` and `not` several outputs and their input.
     fn gates(&mut self, out: &mut Vec<Item>) -> Result<()> {
         let word = self.peek();
         let (op, negate) = match word {
@@ -235,7 +235,7 @@ impl Parser<'_> {
             if self.peek_kind() == Kind::Name {
                 self.name()?;
             }
-            // Strengths, delays and arrays of gates end here.
+            // Strengths, delays and arrays of gates are not supported.
             self.expect("(")?;
             let ends = self.list(")")?;
             let (targets, inputs) = match op {

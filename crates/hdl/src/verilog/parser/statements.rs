@@ -1,4 +1,4 @@
-//! Statements of processes, functions and tasks.
+//! Parser for statements of processes, functions and tasks.
 
 use super::super::ast::{Events, Expr, ExprId, Statement};
 use super::super::lexer::Kind;
@@ -63,7 +63,7 @@ impl Parser<'_> {
             return self.fail("delays inside assignments are not supported");
         }
         if self.accept("#") {
-            // Shorter than a clock's period, it changes nothing (IEEE 1364.1, section 7.5).
+            // A delay that is shorter than the clock period does not affect values (IEEE 1364.1, section 7.5).
             match self.peek_kind() {
                 Kind::Decimal => self.at += 1,
                 _ => return self.fail("a delay that is a number is expected"),
@@ -136,7 +136,7 @@ impl Parser<'_> {
             }
         }
         if self.peek_kind() == Kind::System && matches!(self.peek(), "$display" | "$write" | "$strobe" | "$monitor") {
-            // What it shows changes nothing.
+            // System tasks that print do not affect values.
             self.at += 1;
             if self.accept("(") && !self.accept(")") {
                 self.list(")")?;
@@ -155,7 +155,7 @@ impl Parser<'_> {
         if self.peek_kind() == Kind::System {
             return self.fail(format!("{} is not supported", self.peek()));
         }
-        // A task by its name alone, or with arguments.
+        // Task call with or without arguments.
         let next = self.tokens[(self.at + 1).min(self.tokens.len() - 1)];
         if self.peek_kind() == Kind::Name && next.kind == Kind::Punct && matches!(self.text_of(next), "(" | ";") {
             let at = self.offset();

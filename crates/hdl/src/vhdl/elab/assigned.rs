@@ -3,7 +3,7 @@
 use super::super::syntax::{Arg, Block, Concurrent, Decl, Expr, Kind, Statement};
 use rustc_hash::FxHashSet;
 
-/// Names of targets and of connections, which may include more than signals.
+/// Returns the names of targets and of connections, which may include other objects than signals.
 pub(super) fn assigned_names(body: &[Concurrent]) -> FxHashSet<&str> {
     let mut names = FxHashSet::default();
     concurrents(body, &mut names);
@@ -34,7 +34,7 @@ fn block<'e>(block: &'e Block, names: &mut FxHashSet<&'e str>) {
     concurrents(&block.body, names);
 }
 
-/// Adds the signals that have an alias: an assignment may use the alias.
+/// Adds the targets of procedure bodies, and the signals that have an alias, as an assignment may use the alias.
 pub(super) fn aliases<'e>(decls: &'e [Decl], names: &mut FxHashSet<&'e str>) {
     for d in decls {
         match d {

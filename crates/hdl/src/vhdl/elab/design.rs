@@ -101,13 +101,13 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// A path with one more name.
+    /// Returns the path of a scope with a label appended.
     fn below(&self, scope: usize, label: &str) -> String {
         let path = &self.scopes[scope].path;
         if path.is_empty() { label.to_owned() } else { format!("{path}.{label}") }
     }
 
-    /// The inside of a generate statement or block.
+    /// Elaborates the contents of a generate alternative.
     fn block(&mut self, scope: usize, label: &str, block: &'a Block) -> Result<()> {
         let (path, scopes) = (self.below(scope, label), self.scopes.len());
         let path = if block.label.is_empty() { path } else { format!("{path}.{}", block.label) };
@@ -124,7 +124,7 @@ impl<'a> Elab<'a> {
         let Some(found) = self.file.entities.iter().find(|e| e.name == *entity) else {
             return self.fail(at, format!("no entity is called {entity}"));
         };
-        // A component says what positions and defaults are.
+        // For a component, its declaration determines the order and the defaults of the ports.
         let face: &'a Entity = match (direct, self.find(scope, entity)) {
             (true, _) => found,
             (false, Some(Named::Component(c))) => c,
@@ -190,7 +190,7 @@ impl<'a> Elab<'a> {
             let mut within = self.constant_run(inner);
             if port.output {
                 let v = match part {
-                    // A part, or a conversion, as the instance sees it.
+                    // Part or conversion of an output port, evaluated in the scope of the instance.
                     Some(part) => {
                         let reads = self.reads.len();
                         let v = self.value(&mut within, part, None)?;
@@ -228,7 +228,7 @@ impl<'a> Elab<'a> {
             if port.output || seen.contains(&port.name) {
                 continue;
             }
-            // An input that is left open has its default value, if it has one.
+            // An unconnected input gets its default value; without one it is an error.
             let Some(Named::Signal { id, ty, bounds }) = self.scopes[inner].names.get(&port.name).cloned() else {
                 continue;
             };
@@ -242,7 +242,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Values under conditions; without a last one the bits keep `hold`.
+    /// Evaluates values with conditions. If the last value has a condition too, the bits keep `hold`.
     pub(super) fn waveform(
         &mut self,
         run: &mut Run<'a>,

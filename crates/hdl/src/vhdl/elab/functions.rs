@@ -1,4 +1,4 @@
-//! Functions of the standard packages and of the file.
+//! Calls of functions that the source or a standard package declares.
 
 use super::super::syntax::{Arg, Expr, Function, Kind};
 use super::types::ArrayOf;
@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use std::sync::Arc;
 
 impl<'a> Elab<'a> {
-    /// The function of a name that takes these arguments, and gives what is expected.
+    /// Selects the function of a name that takes these arguments and returns the expected type, and calls it.
     pub(super) fn overloaded(
         &mut self,
         run: &mut Run<'a>,
@@ -29,7 +29,7 @@ impl<'a> Elab<'a> {
             (&[], _) => return self.fail(at, "no function of this name takes as many arguments"),
             _ => {}
         }
-        // Each of them is tried on the arguments.
+        // Try the arguments on each function.
         let mut found = Vec::new();
         for &(home, f) in &fits {
             self.turn(at)?;
@@ -37,7 +37,7 @@ impl<'a> Elab<'a> {
             if self.arguments(run, home, f, args, at).is_ok() {
                 found.push((home, f));
             } else {
-                // A rejection searches the source for its line number, and is counted for that.
+                // An error message needs a search through the source for its line number, which costs time.
                 self.iterations += 15;
             }
             self.reads.truncate(reads);
@@ -65,7 +65,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Returns `true` if a prefix is that of a standard package.
+    /// Returns `true` if a prefix names a standard package.
     pub(super) fn foreign(&self, package: &'a Expr) -> bool {
         match &package.kind {
             Kind::Field(library, _) => matches!(&library.kind, Kind::Name(n) if n == "ieee" || n == "std"),
@@ -74,7 +74,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Arguments of a function in the order of its parameters, as the types of these want them.
+    /// Evaluates the arguments of a function in the order of its parameters, with their types.
     pub(super) fn arguments(
         &mut self,
         run: &mut Run<'a>,
@@ -124,7 +124,7 @@ impl<'a> Elab<'a> {
         let (ty, bounds) = match self.type_of(home, &f.result)? {
             TypeOf::Whole(t, b) => (t, b),
             TypeOf::Unconstrained(v) => (Type::Vector(v, 0), None),
-            // As many elements as what is returned has.
+            // The returned value determines the number of elements.
             TypeOf::Open(element, inner) => {
                 let bounds = Bounds { left: 0, right: -1, down: false };
                 (Type::Array(Arc::new(ArrayOf { bounds, element, inner, more: false })), None)
@@ -142,7 +142,7 @@ impl<'a> Elab<'a> {
                 let node = if closed {
                     node
                 } else {
-                    // A path without return: undefined there.
+                    // The result is undefined on a path without return.
                     let free = self.rtl.free(self.rtl.width(node));
                     self.rtl.mux(open, free, node)
                 };

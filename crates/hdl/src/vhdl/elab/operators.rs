@@ -335,9 +335,9 @@ impl<'a> Elab<'a> {
         Ok(self.vector(kind, node))
     }
 
-    /// Division of numeric_std. The quotient has the length of the dividend and is rounded towards zero. A remainder
-    /// has the length of the divisor, and the sign of the dividend (`rem`) or of the divisor (`mod`). With an integer
-    /// operand, both have the length of the vector. Division by zero is undefined.
+    /// Evaluates a division of `numeric_std`. The quotient has the length of the dividend and is rounded towards zero.
+    /// A remainder has the length of the divisor, and the sign of the dividend (`rem`) or of the divisor (`mod`). With
+    /// an integer operand, both have the length of the vector. Division by zero is undefined.
     pub(super) fn divide(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
         let (kind, a, b) = self.pair(x, y, u32::max, at)?;
         let signed = kind == Vector::Signed;
@@ -395,7 +395,7 @@ impl<'a> Elab<'a> {
         Ok(self.vector(kind, node))
     }
 
-    /// `resize` of a signed vector: narrowing keeps the sign bit and the low ones (1076.3).
+    /// Evaluates `resize` of a signed vector. Truncation keeps the sign bit and the low bits (IEEE 1076.3).
     pub(super) fn resize_signed(&mut self, node: NodeId, width: u32) -> NodeId {
         let from = self.rtl.width(node);
         if width < from && width > 0 {

@@ -1,4 +1,4 @@
-//! Targets of assignments: names, parts, fields, elements at computed indices.
+//! Targets of assignments: names, parts, fields, and elements with computed indices.
 
 use super::super::syntax::{Arg, Expr, Kind};
 use super::types::{ArrayOf, storage};
@@ -48,7 +48,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Elements, bits and parts of a place.
+    /// Returns the place of an element, a bit or a part of a place.
     fn place_in(&mut self, run: &mut Run<'a>, p: Place, args: &'a [Arg], e: &'a Expr) -> Result<Place> {
         let Some((Arg { choices, others: false, value }, rest)) = args.split_first() else {
             return self.fail(e.at, "this cannot be assigned to");
@@ -99,7 +99,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// The lowest index of a part of an array, from the array's lowest; nothing for a part without elements.
+    /// Returns the lowest index of a part of an array, relative to the array's lowest index; `None` for a part without
+    /// elements.
     pub(super) fn elements(&self, whole: Bounds, part: Bounds, at: u32) -> Result<Option<u32>> {
         if part.len() > 1 && part.down != whole.down {
             return self.fail(at, "a part against the direction of the array");
@@ -115,7 +116,7 @@ impl<'a> Elab<'a> {
         Ok(Some(from as u32))
     }
 
-    /// A place or value under the type that an alias gives it.
+    /// Returns a place or value, with the type and bounds of an alias.
     pub(super) fn seen_as<T: Typed>(&self, x: T, ty: Option<TypeOf>, at: u32) -> Result<(T, (Type, Option<Bounds>))> {
         let (own, bounds) = x.typed();
         let seen = match ty {
@@ -129,7 +130,7 @@ impl<'a> Elab<'a> {
         Ok((x, seen))
     }
 
-    /// Replaces what the steps lead to, of which the first is in `before` whole.
+    /// Replaces the bits that the steps select with `node`; `before` is the word from bit `base` on.
     pub(super) fn rewritten(&mut self, before: NodeId, base: u32, steps: &[Step], p: &Place, node: NodeId) -> NodeId {
         let Some((step, rest)) = steps.split_first() else {
             let lo = p.lo - base;
@@ -185,7 +186,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Lowest bit of a part; none for a null range.
+    /// Returns the lowest bit of a part; `None` for a null range.
     pub(super) fn part(&self, whole: Bounds, part: Bounds, at: u32) -> Result<Option<u32>> {
         if part.len() == 0 {
             return Ok(None);

@@ -16,7 +16,8 @@ struct Result_<'a> {
 }
 
 impl<'a> Elab<'a> {
-    /// Executes a procedure call: inputs are copied, outputs are assigned at the end, signals are those of the caller.
+    /// Executes a procedure call: inputs are copied, outputs are assigned at the end, and signal parameters are aliases
+    /// of the caller's signals.
     pub(super) fn procedure(&mut self, run: &mut Run<'a>, call: &'a Expr) -> Result<()> {
         let (name, args): (&'a Expr, &'a [Arg]) = match &call.kind {
             Kind::Call(name, args) => (name, &args[..]),
@@ -66,7 +67,8 @@ impl<'a> Elab<'a> {
         self.run_procedure(run, home, p, args, call.at)
     }
 
-    /// Returns the argument of a parameter, by position or by name, or its default.
+    /// Returns the argument of a parameter, by position or by name, and `false`; without an argument, the default value
+    /// and `true`.
     pub(super) fn actual(&self, i: usize, o: &'a Object, args: &'a [Arg], at: u32) -> Result<(&'a Expr, bool)> {
         let found = args.iter().enumerate().find(|(j, a)| match &a.choices[..] {
             [] => *j == i,
@@ -124,7 +126,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// The value of an argument, with the type that a parameter has.
+    /// Evaluates an argument with the type of a parameter.
     pub(super) fn argument(&mut self, run: &mut Run<'a>, e: &'a Expr, ty: &TypeOf) -> Result<Value> {
         let (expected, bounds) = match ty {
             TypeOf::Whole(t, b) => (Some(Expect::Exactly(t.clone())), *b),
@@ -177,7 +179,7 @@ impl<'a> Elab<'a> {
                 self.declare(scope, &o.name, Named::Constant(v), o.at)?;
                 continue;
             }
-            // A local variable, whose final value is copied to the argument.
+            // The parameter is a local variable, whose final value is copied to the argument.
             let to = if o.output { Some(self.place(run, e)?) } else { None };
             let (ty, bounds) = match (ty, &value, &to) {
                 (TypeOf::Whole(t, b), ..) => (t, b),
@@ -217,7 +219,7 @@ impl<'a> Elab<'a> {
         let leaving = mem::replace(&mut run.leaving, vec![flag]);
         let loops = mem::take(&mut run.loops);
         let returned = run.returned.replace(flag);
-        // The result of an enclosing function is set aside during the procedure.
+        // A return in the procedure must not affect the result of an enclosing function.
         let result = run.result.take();
         run.scope = scope;
         self.statements(run, &p.body)?;

@@ -124,7 +124,8 @@ impl<'a> Elab<'a> {
         Some(id)
     }
 
-    /// `rising_edge(clk)`, `clk'event and clk = '1'`, either with `and` and a further condition.
+    /// Detects a clock edge: `rising_edge(clk)`, or `clk'event and clk = '1'`, either with a further condition after
+    /// `and`.
     pub(super) fn edge(&mut self, scope: usize, cond: &'a Expr) -> Result<Option<(SignalId, bool, Option<&'a Expr>)>> {
         let signal = |s: &Self, e: &'a Expr| match &e.kind {
             Kind::Name(n) => match s.find(scope, n) {
@@ -162,7 +163,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Elaborates the declarations of a function or process. Variables of processes keep their values.
+    /// Elaborates the declarations of a function or process. Variables of a process keep their values between
+    /// activations.
     pub(super) fn locals(&mut self, scope: usize, decls: &'a [Decl], state: &mut State, keep: bool) -> Result<()> {
         for d in decls {
             let Decl::Object(o) = d else {
@@ -211,7 +213,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Returns the stored form of a value. Constant integers stay numbers.
+    /// Returns the stored form of a value. Constant integers are stored as numbers.
     pub(super) fn data2(&mut self, v: &Value, bounds: Option<Bounds>, at: u32) -> Result<StoredValue> {
         match &v.data {
             Data::Real(x) => return Ok(StoredValue::Real(*x)),

@@ -1,5 +1,6 @@
 //! Constructs that exist only in constant expressions: real numbers with `ieee.math_real`, strings, and files with
-//! `std.textio` and `ieee.std_logic_textio`. This front end evaluates them during elaboration, as synthesis tools do.
+//! `std.textio` and `ieee.std_logic_textio`. This front end evaluates these constructs during elaboration, as synthesis
+//! tools do.
 
 use super::super::syntax::{Arg, Expr, Kind};
 use super::{
@@ -13,7 +14,7 @@ use std::sync::Arc;
 pub(super) struct OpenFile {
     /// Remaining lines in reverse order: the next one is the last element.
     lines: Vec<Arc<str>>,
-    /// Call depth of its declaration.
+    /// Call depth at which the file is declared; 0 outside of functions and procedures.
     depth: u32,
 }
 
@@ -28,7 +29,7 @@ impl<'a> Elab<'a> {
     /// Returns a real value.
     ///
     /// # Errors
-    /// If it is infinite or undefined.
+    /// If `x` is infinite or not a number.
     pub(super) fn real(&self, x: f64, at: u32) -> Result<Value> {
         match x.is_finite() {
             true => Ok(Value { ty: Type::Real, data: Data::Real(x), bounds: None }),
@@ -140,7 +141,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Evaluates an operator of real numbers. One operand of `**`, `*` and `/` may be an integer.
+    /// Evaluates an operator of real numbers. One operand of `**` or `*`, and the right operand of `/`, may be an
+    /// integer.
     pub(super) fn real_operator(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
         let (x, y) = match (&x.data, &y.data, op) {
             (Data::Real(x), Data::Real(y), _) => (*x, *y),
@@ -319,8 +321,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Parses a value of type `ty` at the beginning of a line. Returns it with the rest of the line; `None` if there is
-    /// none.
+    /// Parses a value of type `ty` at the beginning of a line. Returns the value and the rest of the line; `None` if
+    /// the line does not begin with such a value.
     fn parsed<'t>(&mut self, text: &'t str, ty: &Type, base: u32, at: u32) -> Result<Option<(Value, &'t str)>> {
         let text = text.trim_start();
         let word = &text[..text.find(char::is_whitespace).unwrap_or(text.len())];

@@ -7,7 +7,7 @@ use alir_core::diag::Diagnostic;
 use num_bigint::BigUint;
 
 impl<'a> Elab<'a> {
-    /// Functions of the standard packages.
+    /// Evaluates a function of the standard packages.
     pub(super) fn standard(
         &mut self,
         run: &mut Run<'a>,
@@ -56,7 +56,7 @@ impl<'a> Elab<'a> {
                     _ => self.fail(x.at, format!("integer is expected here, not {}", super::show(&v.ty))),
                 }
             }
-            // Strengths of 0 and 1 are all the same here.
+            // The strengths of 0 and 1 are not distinguished.
             ("to_x01" | "to_x01z" | "to_ux01", Some(x), None) | ("to_01", Some(x), _) => self.value(run, x, expected),
             // Functions of `std_logic_misc`.
             (
@@ -132,7 +132,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// A value that has to be of a type.
+    /// Evaluates an expression that must have a type.
     fn value_of_type(&mut self, run: &mut Run<'a>, x: &'a Expr, ty: &Type) -> Result<Value> {
         let v = self.value(run, x, Some(&Expect::Exactly(ty.clone())))?;
         self.same(x.at, ty, &v.ty)?;
@@ -144,7 +144,7 @@ impl<'a> Elab<'a> {
         let node = self.bits(&v, x.at)?;
         let integer = |data: Data| Ok(Value { ty: Type::Integer, data, bounds: None });
         match (&v.ty, self.rtl.as_const(node).cloned()) {
-            // Of no bits the package makes 0.
+            // `to_integer` of an empty vector is 0.
             (Type::Vector(Vector::Unsigned | Vector::Signed, 0), _) => integer(Data::Int(0)),
             (Type::Vector(Vector::Unsigned, _), None) => integer(Data::Natural(node)),
             (Type::Vector(kind @ (Vector::Unsigned | Vector::Signed), w), Some(c)) if *w <= 62 || c.bits() < 32 => {
@@ -161,7 +161,7 @@ impl<'a> Elab<'a> {
         crate::source::error(self.text, at, "an integer beyond 64 bits")
     }
 
-    /// The index of the first bit of a value from one end, or -1.
+    /// Returns the index of the first bit from one end that equals `wanted`, or -1.
     fn find_bit(&mut self, v: &Value, wanted: NodeId, leftmost: bool, at: u32) -> Result<Value> {
         let (Type::Vector(Vector::Unsigned | Vector::Signed, width), Data::Node(node)) = (&v.ty, &v.data) else {
             return self.fail(at, "an unsigned or signed vector is expected here");
@@ -169,7 +169,7 @@ impl<'a> Elab<'a> {
         let Some(bounds) = v.bounds else { return self.fail(at, "bits of a value whose bounds are not known here") };
         self.settled(wanted, at)?;
         let mut found = self.integer(-1, 33);
-        // The last one that is looked at is chosen first.
+        // The bit that is visited last has the highest priority.
         for k in 0..*width {
             self.turn(at)?;
             let lo = if leftmost { k } else { width - 1 - k };
@@ -183,7 +183,7 @@ impl<'a> Elab<'a> {
         Ok(self.decoded(found, &Type::Integer, Some(bounds)))
     }
 
-    /// The lesser or the greater of two values.
+    /// Evaluates the minimum or maximum of two values.
     fn extreme(
         &mut self,
         run: &mut Run<'a>,
@@ -198,7 +198,7 @@ impl<'a> Elab<'a> {
             let i = if greater { *i.max(j) } else { *i.min(j) };
             return Ok(Value { data: Data::Int(i), ..a });
         }
-        // An integer that is compared with a vector is cut to its length first.
+        // An integer operand is truncated to the length of the vector before the comparison.
         let vectors = matches!(a.ty, Type::Vector(..)) || matches!(b.ty, Type::Vector(..));
         let (a, b) = match vectors {
             true if matches!(a.ty, Type::Vector(Vector::Logic, _)) => {
@@ -221,7 +221,7 @@ impl<'a> Elab<'a> {
             return Ok(Value { ty: Type::Integer, data: Data::Whole(node), bounds: None });
         }
         if vectors {
-            // As long as the longer one.
+            // The result has the length of the longer vector.
             let (kind, p, q) = self.pair(&a, &b, |vector, _| vector, at)?;
             let signed = kind == Vector::Signed;
             let width = self.rtl.width(p).max(self.rtl.width(q));
@@ -235,7 +235,7 @@ impl<'a> Elab<'a> {
         Ok(Value { data: Data::Node(node), ..a })
     }
 
-    /// A length: a number, or (in VHDL-2008) that of a vector.
+    /// Evaluates a length: a number, or (in VHDL-2008) the length of a vector.
     fn length(&mut self, run: &mut Run<'a>, e: &'a Expr) -> Result<u32> {
         let v = self.value(run, e, Some(&Expect::Exactly(Type::Integer)))?;
         match (&v.ty, &v.data) {
@@ -267,8 +267,8 @@ impl<'a> Elab<'a> {
         if matches!(name, "sra" | "sla") && kind == Vector::Logic {
             return self.fail(at, format!("{name} of std_logic_vector"));
         }
-        // Which way, round or not, with the sign or zeros, and the same for a negative number: that fills with the sign
-        // only where `sra` or `sla` goes right.
+        // Left, rotate, sign fill, and sign fill for a negative amount. With a negative amount only `sla` of a signed
+        // vector fills with the sign, as it then shifts to the right.
         let (left, rotate, sign, back_sign) = match name {
             "shift_left" => (true, false, false, false),
             "sll" => (true, false, false, false),
@@ -289,7 +289,7 @@ impl<'a> Elab<'a> {
                 self.moved(node, count, left, rotate, sign)
             }
             Data::Natural(n) => self.moved(node, n, left, rotate, sign),
-            // Of a function the number is natural.
+            // The shift amount of a function is a natural number.
             Data::Whole(n) if function => {
                 let keep = self.rtl.width(n) - 1;
                 let n = self.rtl.slice(n, 0, keep);
@@ -310,7 +310,7 @@ impl<'a> Elab<'a> {
         Ok(self.vector(kind, shifted))
     }
 
-    /// Bits shifted or turned round by a natural number.
+    /// Shifts or rotates bits by a natural number.
     fn moved(&mut self, node: NodeId, count: NodeId, left: bool, rotate: bool, sign: bool) -> NodeId {
         let width = self.rtl.width(node);
         if !rotate || width < 2 {
@@ -322,7 +322,7 @@ impl<'a> Elab<'a> {
             };
             return self.rtl.shift(op, node, count);
         }
-        // The number of places within the width, then both ways at once.
+        // Reduce the amount modulo the width, then combine shifts in both directions.
         let reach = self.rtl.width(count).max(33);
         let (count, whole) = (self.rtl.resize(count, reach, false), self.rtl.number(width.into(), reach));
         let places = self.rtl.binary(Binary::Rem, count, whole);
@@ -333,7 +333,7 @@ impl<'a> Elab<'a> {
     }
 }
 
-/// The kind of vector that is expected, of any length.
+/// Returns the expected kind of vector, with any length.
 fn expected_kind(expected: Option<&Expect>) -> Option<Expect> {
     match expected {
         Some(Expect::Exactly(Type::Vector(v, _)) | Expect::Vector(v)) => Some(Expect::Vector(*v)),

@@ -1,4 +1,4 @@
-//! Sequential statements, executed symbolically: branches are joined by choices.
+//! Symbolic execution of sequential statements; branches are merged with multiplexers.
 
 use super::super::syntax::{Choice, Expr, Kind, Statement};
 use super::types::storage;
@@ -11,7 +11,7 @@ use crate::{Binary, Compare, MAX_WORK, NodeId};
 use num_bigint::BigUint;
 use std::sync::Arc;
 
-/// Where a loop was left: under which condition, with what state and result.
+/// Path on which a loop was exited: condition, state, and result of the function.
 type Exited = (NodeId, State, Option<(Type, Option<Bounds>, Option<NodeId>, NodeId)>);
 
 impl<'a> Elab<'a> {
@@ -27,7 +27,7 @@ impl<'a> Elab<'a> {
             match self.rtl.as_const(exited).map(|v| *v != BigUint::ZERO) {
                 Some(false) => {}
                 Some(true) => return Ok(()),
-                // What follows runs on the paths that have not exited.
+                // The following statements run only on the paths that have not exited.
                 None if i + 1 < body.len() => {
                     return self.unless(run, exited, |s, run| s.statements(run, &body[i + 1..]));
                 }
@@ -37,7 +37,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Returns one bit that is set if a loop's iteration or a procedure has been exited.
+    /// Returns one bit that is set if an iteration, a loop or a procedure has been exited.
     fn exited(&mut self, run: &Run<'a>) -> NodeId {
         let flags = run.state.range(..Slot::Variable(0));
         let raised = flags.filter_map(|(slot, data)| match (slot, data) {
@@ -47,13 +47,13 @@ impl<'a> Elab<'a> {
         self.rtl.any_set(raised)
     }
 
-    /// Clears the flags of exits, on the path that has not exited.
+    /// Clears the exit flags, for the paths that have not exited.
     fn clear_exits(&mut self, run: &mut Run<'a>) {
         let Run { state, leaving, .. } = run;
         state.retain(|slot, _| !matches!(slot, Slot::Flag(f) if leaving.contains(f)));
     }
 
-    /// Runs something where a condition does not hold.
+    /// Executes `inside` on the paths on which a condition is false, and merges the states.
     fn unless(
         &mut self,
         run: &mut Run<'a>,
@@ -73,14 +73,14 @@ impl<'a> Elab<'a> {
         self.merge(run, not, done, 0)
     }
 
-    /// A flag, which is not set.
+    /// Allocates a flag, which is not set.
     pub(super) fn flag(&mut self) -> u32 {
         self.variables += 1;
         self.variables - 1
     }
 
-    /// Takes the paths that have left a loop out of the state and keeps them for the loop's end: counters of the paths
-    /// that go on stay constants.
+    /// Removes the exited paths from the state and stores them until the end of the loop. Counters on the remaining
+    /// paths thus stay constant.
     fn park_exited(&mut self, run: &mut Run<'a>, next: u32, parked: &mut Vec<Exited>) {
         let skipped = run.state.remove(&Slot::Flag(next));
         let exited = self.exited(run);
@@ -102,7 +102,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// One iteration of a loop on the paths that have not exited; whether no path goes on after it.
+    /// Executes an iteration of a loop on the paths that have not exited. Returns `true` if all paths have exited.
     fn iteration(
         &mut self,
         run: &mut Run<'a>,
@@ -142,7 +142,7 @@ impl<'a> Elab<'a> {
         Ok(left || returned)
     }
 
-    /// A loop: after it the exited paths are merged with the one that ran to the end.
+    /// Executes a loop. Afterwards the exited paths are merged with the path that ran to the end.
     fn looped(
         &mut self,
         run: &mut Run<'a>,
@@ -207,7 +207,7 @@ impl<'a> Elab<'a> {
                     if s.iteration(run, flags, body, parked, *at)? {
                         return Ok(());
                     }
-                    // Each of these may be the last iteration.
+                    // Any of these iterations may be the last one.
                     if parked.len() > MAX_OPEN_TURNS {
                         return s.fail(*at, "a loop whose end is not constant");
                     }
@@ -225,7 +225,7 @@ impl<'a> Elab<'a> {
                     Some(cond) => self.condition(run, cond)?,
                     None => self.rtl.number(1, 1),
                 };
-                // The loops within that one are left, too, as its own flag is among those that are asked.
+                // A flag of an outer loop also ends the inner loops, as all flags of enclosing loops are checked.
                 self.leave(run, if *exit { of_exit } else { of_next }, hit);
                 Ok(())
             }
@@ -240,7 +240,7 @@ impl<'a> Elab<'a> {
                 let Some((ty, bounds, so_far, open)) = run.result.clone() else {
                     return self.fail(e.at, "return outside a function");
                 };
-                // No bits stand for as many as are returned.
+                // A result type without bits is unconstrained: the returned value determines its length.
                 let of = match &ty {
                     Type::Vector(v, 0) => TypeOf::Unconstrained(*v),
                     Type::Array(a) if a.bounds.len() == 0 => TypeOf::Open(a.element.clone(), a.inner),
@@ -264,7 +264,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Sets a flag where a condition holds.
+    /// Sets a flag if a condition is true.
     fn leave(&mut self, run: &mut Run<'a>, flag: u32, hit: NodeId) {
         let node = match run.state.get(&Slot::Flag(flag)) {
             Some(&StoredValue::Node(set)) => self.rtl.any_set([set, hit]),
@@ -307,7 +307,7 @@ impl<'a> Elab<'a> {
         self.merge(run, cond, yes, first.0.at)
     }
 
-    /// Joins the results of a function's two branches.
+    /// Merges the function results of two branches.
     pub(super) fn join_results(
         &mut self,
         run: &mut Run<'a>,
@@ -317,7 +317,8 @@ impl<'a> Elab<'a> {
     ) -> Result<()> {
         let (Some(yes), Some(no)) = (yes, run.result.clone()) else { return Ok(()) };
         let not = self.rtl.not(cond);
-        // `open` of the yes side was narrowed by the condition; that of the other side was not.
+        // The `open` condition of the true branch already includes the branch condition; that of the other branch does
+        // not.
         let no_open = self.rtl.binary(Binary::And, no.3, not);
         let open = self.rtl.binary(Binary::Or, yes.3, no_open);
         let value = match (yes.2, no.2) {
@@ -389,7 +390,7 @@ impl<'a> Elab<'a> {
             self.statements(run, body)?;
             done.push((hit, std::mem::take(&mut run.state), run.result.take()));
         }
-        // The choices cover every value, so that the last one needs no comparison.
+        // The choices cover every value, so the last one needs no comparison.
         let Some((_, state, result)) = done.pop() else { return self.fail(selector.at, "a case without choices") };
         run.state = state;
         run.result = result;
@@ -403,7 +404,8 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Joins branches that assign nothing but constants, as tables. Returns `false` and changes nothing otherwise.
+    /// Merges branches that assign only constants, with look-up tables. Returns `false` and changes nothing in other
+    /// cases.
     fn join_as_tables(&mut self, run: &mut Run<'a>, branches: &[Exited]) -> bool {
         if run.result.is_some() || branches.iter().any(|(_, _, result)| result.is_some()) {
             return false;
@@ -425,7 +427,7 @@ impl<'a> Elab<'a> {
             let Some(table) = self.rtl.table_of_choices(&choices, default) else { return false };
             joined.push((slot, table));
         }
-        // A slot that only a later branch has is none of the first one's.
+        // Every slot must be assigned by the first or the last branch.
         let known = |state: &State| state.keys().all(|slot| first.contains_key(slot) || run.state.contains_key(slot));
         if !branches.iter().all(|(_, state, _)| known(state)) {
             return false;
@@ -434,7 +436,8 @@ impl<'a> Elab<'a> {
         true
     }
 
-    /// Refuses choices that leave values out: `std_logic` has nine, so that only `others` covers all, last.
+    /// Returns an error if choices do not cover all values. `std_logic` has nine values, so it needs `others`, as the
+    /// last choice.
     pub(super) fn covered<'e>(
         &self,
         items: impl Iterator<Item = (&'e [Expr], bool)>,
@@ -467,7 +470,7 @@ impl<'a> Elab<'a> {
         self.fail(at, "choices that do not cover every value: others is missing")
     }
 
-    /// A function's case that returns a constant for every value is a table.
+    /// Converts a case statement of a function to a look-up table if it returns a string literal for every value.
     pub(super) fn case_table(
         &mut self,
         run: &mut Run<'a>,
@@ -521,7 +524,7 @@ impl<'a> Elab<'a> {
         Ok(true)
     }
 
-    /// Returns one bit that is set if a selector has one of the values.
+    /// Returns one bit that is set if a selector has one of the choices as its value.
     pub(super) fn choose(
         &mut self,
         run: &mut Run<'a>,
@@ -590,7 +593,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Counts a turn of a loop, or a call.
+    /// Counts a statement, a loop iteration or a call, and checks the limits of elaboration.
     pub(super) fn turn(&mut self, at: u32) -> Result<()> {
         self.iterations += 1;
         if self.iterations > MAX_ITERATIONS {
@@ -616,7 +619,7 @@ impl<'a> Elab<'a> {
         if let (Type::Integer, Slot::Variable(_), [(value, None)], []) = (&p.ty, p.slot, values, &p.steps[..])
             && p.whole == storage(&p.ty, p.bounds)
         {
-            // Known integers stay numbers.
+            // Constant integers are stored as numbers.
             let v = self.value(run, value, Some(&Expect::Exactly(Type::Integer)))?;
             self.same(at, &Type::Integer, &v.ty)?;
             let data = self.data2(&v, p.bounds, at)?;
@@ -646,7 +649,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// All that the slot of a place holds.
+    /// Returns the value of the whole slot of a place.
     fn slot_value(&mut self, run: &Run<'a>, p: &Place, at: u32) -> Result<NodeId> {
         match run.state.get(&p.slot).cloned() {
             Some(data) => self.slot_bits(p.slot, &data, at),
@@ -654,7 +657,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Puts bits at a place, of whose slot `old` is the value.
+    /// Stores bits at a place; `old` is the value of the whole slot.
     fn put(&mut self, run: &mut Run<'a>, p: &Place, old: NodeId, node: NodeId) {
         let new = if p.steps.is_empty() {
             let width = self.rtl.width(node);
@@ -669,7 +672,7 @@ impl<'a> Elab<'a> {
         run.state.insert(p.slot, StoredValue::Node(new));
     }
 
-    /// Assigns a value.
+    /// Assigns a value to a place.
     pub(super) fn give(&mut self, run: &mut Run<'a>, p: &Place, v: &Value, at: u32) -> Result<()> {
         self.same(at, &p.ty, &v.ty)?;
         if let (Type::Real, Slot::Variable(_)) = (&p.ty, p.slot) {

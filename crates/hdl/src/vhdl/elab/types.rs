@@ -1,4 +1,4 @@
-//! Types of the user: enumerations, records, arrays, ranges of integers; how their values are kept as bits.
+//! User-defined types: enumerations, records, arrays and integer ranges, and the encoding of their values as bits.
 
 use super::super::syntax::{Arg, Decl, Expr, Kind, Object, Package, Use};
 use super::{Bounds, Data, Elab, Expect, Named, Result, Run, Type, TypeOf, Value, Vector, show};
@@ -6,9 +6,9 @@ use crate::{Compare, MAX_WIDTH, NodeId};
 use num_bigint::BigUint;
 use std::sync::Arc;
 
-/// Bits of an array that is a signal or variable.
+/// Maximum number of bits of an array or record that is a signal or variable.
 const MAX_ARRAY: u32 = 1 << 20;
-/// Fields of a record, literals of an enumeration.
+/// Maximum number of fields of a record, and of literals of an enumeration.
 const MAX_FIELDS: usize = 4096;
 const MAX_LITERALS: usize = 1 << 16;
 
@@ -17,7 +17,7 @@ const MAX_LITERALS: usize = 1 << 16;
 pub(super) struct Enumeration {
     pub(super) name: String,
     pub(super) literals: u32,
-    /// Where it is declared: another one of the same name is another type.
+    /// Byte offset of the declaration, which distinguishes enumerations of the same name.
     at: u32,
 }
 
@@ -26,9 +26,9 @@ pub(super) struct Enumeration {
 pub(super) struct ArrayOf {
     pub(super) bounds: Bounds,
     pub(super) element: Type,
-    /// Bounds of an element that is a vector, or the range of an integer.
+    /// Bounds of a vector element, or range of an integer element.
     pub(super) inner: Option<Bounds>,
-    /// `true` if its elements are another dimension of it, rather than arrays of their own.
+    /// `true` if the elements are the next dimension of this array, `false` if they are separate objects.
     pub(super) more: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Record {
     at: u32,
 }
 
-/// Width and sign of the bits that keep an integer of a range.
+/// Returns width and signedness of the encoding of an integer in a range.
 fn integer_format(range: Option<Bounds>) -> (u32, bool) {
     let Some(b) = range else { return (32, true) };
     let (low, high) = (b.left.min(b.right), b.left.max(b.right));
@@ -48,7 +48,7 @@ fn integer_format(range: Option<Bounds>) -> (u32, bool) {
     if low >= 0 { (bits(high).max(1), false) } else { (bits(high.max(0)).max(bits(!low)) + 1, true) }
 }
 
-/// Bits that keep a value of a type.
+/// Returns the number of bits that encode a value of a type.
 pub(super) fn storage(ty: &Type, bounds: Option<Bounds>) -> u32 {
     match ty {
         Type::Bit | Type::Boolean => 1,
@@ -62,7 +62,7 @@ pub(super) fn storage(ty: &Type, bounds: Option<Bounds>) -> u32 {
 }
 
 impl<'a> Elab<'a> {
-    /// A value from the bits that keep it.
+    /// Decodes a value from its bits.
     pub(super) fn decoded(&self, node: NodeId, ty: &Type, bounds: Option<Bounds>) -> Value {
         let data = match ty {
             Type::Integer => {
@@ -76,12 +76,12 @@ impl<'a> Elab<'a> {
             }
             _ => Data::Node(node),
         };
-        // The range of an integer says nothing about its uses.
+        // The range of an integer is not passed on, as operations on the integer may exceed it.
         let bounds = bounds.filter(|_| *ty != Type::Integer);
         Value { ty: ty.clone(), data, bounds }
     }
 
-    /// The bits that keep a value. An integer outside of its range stops a simulation: any value here.
+    /// Encodes a value as bits. A non-constant integer outside of its range is undefined, as a simulation stops there.
     pub(super) fn encoded(&mut self, v: &Value, bounds: Option<Bounds>, at: u32) -> Result<NodeId> {
         match &v.data {
             Data::Node(n) => Ok(*n),
@@ -113,7 +113,7 @@ impl<'a> Elab<'a> {
                 let x = self.rtl.resize(node, wide, true);
                 let short = self.rtl.resize(node, width, true);
                 let back = self.rtl.resize(short, wide, signed);
-                // Where the range is all that the bits can say, nothing else is to be compared.
+                // If the encoding covers exactly the range, the comparison after truncation is sufficient.
                 let full =
                     if signed { (-(1i64 << (width - 1)), (1i64 << (width - 1)) - 1) } else { (0, (1i64 << width) - 1) };
                 let inside = if (low, high) == full {
@@ -131,7 +131,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// An integer in two's complement, as wide as it needs.
+    /// Returns an integer in two's complement, with the width that it needs.
     pub(super) fn whole(&mut self, v: &Value) -> NodeId {
         match &v.data {
             Data::Int(i) => self.integer(*i, 65 - (i ^ (i >> 63)).leading_zeros()),
@@ -144,8 +144,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Returns the value of an object of a type before its first assignment: the first value of its type, which for
-    /// `std_logic` is undefined.
+    /// Returns the value of an object before its first assignment: the first value of its type, which is undefined for
+    /// `std_logic`.
     pub(super) fn first(&mut self, ty: &Type, bounds: Option<Bounds>) -> NodeId {
         match ty {
             Type::Boolean | Type::Enum(_) => self.rtl.number(0, storage(ty, bounds)),
@@ -165,7 +165,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Returns `true` if no part of a type is defined before it is assigned.
+    /// Returns `true` if all parts of a type are undefined before the first assignment.
     pub(super) fn begins_undefined(ty: &Type) -> bool {
         match ty {
             Type::Bit | Type::Vector(..) | Type::Real | Type::Text | Type::Line => true,
@@ -185,7 +185,7 @@ impl<'a> Elab<'a> {
 
     // ---- Declarations
 
-    /// Declarations of types, aliases and use clauses.
+    /// Elaborates a declaration of a type or an alias, or a use clause.
     pub(super) fn type_decl(&mut self, scope: usize, d: &'a Decl) -> Result<()> {
         match d {
             Decl::Enum { name, literals, at } => {
@@ -195,7 +195,7 @@ impl<'a> Elab<'a> {
                 let ty =
                     Type::Enum(Arc::new(Enumeration { name: name.clone(), literals: literals.len() as u32, at: *at }));
                 for (i, (literal, at)) in literals.iter().enumerate() {
-                    // Several enumerations may have a literal of one name.
+                    // Several enumerations may have a literal of the same name.
                     let one = (ty.clone(), i as u32);
                     match self.scopes[scope].names.get_mut(literal) {
                         Some(Named::Literals(all)) => all.push(one),
@@ -229,7 +229,7 @@ impl<'a> Elab<'a> {
                 let TypeOf::Whole(mut of, mut inner) = self.type_of(scope, element)? else {
                     return self.fail(element.at, "elements of an array need a range");
                 };
-                // The last dimension is the innermost.
+                // The last dimension is the innermost one.
                 for (i, range) in more.iter().enumerate().rev() {
                     of = self.array_of(scope, range, of, inner, i + 1 < more.len())?;
                     inner = None;
@@ -241,7 +241,7 @@ impl<'a> Elab<'a> {
                 self.declare(scope, name, Named::Type(ty), element.at)
             }
             Decl::Alias { name, ty, of, at } => {
-                // Another name for a type, function or constant is that itself.
+                // An alias of a type, subprogram or literal denotes the object itself.
                 let other = match &of.kind {
                     Kind::Name(n) => self.find(scope, n).cloned(),
                     _ => None,
@@ -262,7 +262,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// An array of a range.
+    /// Builds an array type with a range.
     pub(super) fn array_of(
         &mut self,
         scope: usize,
@@ -279,7 +279,7 @@ impl<'a> Elab<'a> {
         Ok(Type::Array(Arc::new(ArrayOf { bounds, element, inner, more })))
     }
 
-    /// Packages of the file, each with its body.
+    /// Elaborates the packages of the file with their bodies.
     pub(super) fn packages(&mut self) -> Result<()> {
         for p in in_order(&self.file.packages) {
             let scope = match (self.package_scopes.get(&p.name), p.body) {
@@ -294,7 +294,7 @@ impl<'a> Elab<'a> {
             }
             for d in &p.decls {
                 match d {
-                    // Its value is in the body.
+                    // The value of a deferred constant is in the package body.
                     Decl::Object(o) if o.value.is_none() && o.class == super::Class::Constant => {}
                     Decl::Object(o) if o.class != super::Class::Constant => {
                         return self.fail(o.at, "packages declare constants, types, functions and components");
@@ -306,7 +306,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Makes what a package declares visible.
+    /// Makes the declarations of a package visible, or the one that the use clause names.
     pub(super) fn use_package(&mut self, scope: usize, used: &Use) -> Result<()> {
         let Some(&package) = self.package_scopes.get(&used.package) else {
             return self.fail(
@@ -341,7 +341,7 @@ impl<'a> Elab<'a> {
 
     // ---- Values
 
-    /// A literal of an enumeration: of the type that is expected, or of the only one that there is.
+    /// Returns an enumeration literal: that of the expected type, or the only one of this name.
     pub(super) fn literal(&mut self, all: &[(Type, u32)], expected: Option<&Expect>, at: u32) -> Result<Value> {
         let fits = |t: &Type| matches!(expected, Some(Expect::Exactly(e)) if e == t);
         let found = all.iter().find(|l| fits(&l.0)).or(match all {
@@ -355,7 +355,7 @@ impl<'a> Elab<'a> {
         Ok(Value { ty: ty.clone(), data: Data::Node(node), bounds: None })
     }
 
-    /// Lowest bit, type and bounds of a field.
+    /// Returns lowest bit, type and bounds of a record field.
     pub(super) fn field(&self, ty: &Type, name: &str, at: u32) -> Result<(u32, Type, Option<Bounds>)> {
         let Type::Record(r) = ty else { return self.fail(at, format!("{} has no fields", show(ty))) };
         let mut lo = 0;
@@ -368,7 +368,7 @@ impl<'a> Elab<'a> {
         self.fail(at, format!("record {} has no field {name}", r.name))
     }
 
-    /// Fields by position or name.
+    /// Evaluates a record aggregate, with fields by position, by name or by `others`.
     pub(super) fn record(&mut self, run: &mut Run<'a>, args: &'a [Arg], r: &Arc<Record>, at: u32) -> Result<Value> {
         let mut nodes = Vec::with_capacity(r.fields.len());
         let mut used = 0;
@@ -389,7 +389,7 @@ impl<'a> Elab<'a> {
         Ok(Value { ty: Type::Record(r.clone()), data: Data::Node(node), bounds: None })
     }
 
-    /// An expression of a type, as the bits that keep it.
+    /// Evaluates an expression of a type and encodes it as bits.
     pub(super) fn kept_as(
         &mut self,
         run: &mut Run<'a>,
@@ -403,8 +403,8 @@ impl<'a> Elab<'a> {
         self.encoded(&v, bounds, e.at)
     }
 
-    /// An index as a distance from the lowest one: where it is constant and inside, or the distance as an unsigned
-    /// word.
+    /// Evaluates an index, minus the lowest index: a number if it is constant, otherwise an unsigned word. A constant
+    /// index outside of the array is an error.
     pub(super) fn distance(
         &mut self,
         run: &mut Run<'a>,
@@ -428,7 +428,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// A field or element that an attribute of a type or object asks about: its bounds, without its value.
+    /// Returns type and bounds of the prefix of an attribute: a type, or an object, whose value is not read.
     pub(super) fn bounds_of(&mut self, run: &mut Run<'a>, base: &'a Expr) -> Result<Option<(Type, Option<Bounds>)>> {
         let named = match &base.kind {
             Kind::Name(n) => self.find(run.scope, n).cloned(),
@@ -444,8 +444,8 @@ impl<'a> Elab<'a> {
         Ok(Some((v.ty, v.bounds)))
     }
 
-    /// `std_match`: a `-` in the pattern stands for any bit.
-    /// `?=` (`numbers`) compares numbers of any lengths.
+    /// Evaluates `std_match` or `?=`, where a `-` in the pattern matches any bit. With `numbers` (`?=`), numbers of
+    /// different lengths are compared.
     pub(super) fn matches(
         &mut self,
         run: &mut Run<'a>,
@@ -457,7 +457,7 @@ impl<'a> Elab<'a> {
         let (pattern, other) = match (&a.kind, &b.kind) {
             (_, Kind::Text(t)) => (t, a),
             (Kind::Text(t), _) => (t, b),
-            // What is not written as a string has no `-`, or it would be any value.
+            // Only string literals may contain `-`; in other operands a `-` would be an undefined bit.
             _ => {
                 let x = self.value(run, a, None)?;
                 let y = self.value(run, b, Some(&Expect::Exactly(x.ty.clone())))?;
@@ -484,7 +484,7 @@ impl<'a> Elab<'a> {
         Ok(self.boolean(hit))
     }
 
-    /// Refuses bits of which some are undefined by themselves: `-`, `X` and the like.
+    /// Returns an error if bits contain undefined literals such as `-` or `X`.
     pub(super) fn settled(&self, node: NodeId, at: u32) -> Result<()> {
         use crate::Expr as R;
         let mut stack = vec![node];
@@ -499,7 +499,7 @@ impl<'a> Elab<'a> {
         if undefined { self.fail(at, "a pattern that is a string is expected here") } else { Ok(()) }
     }
 
-    /// Returns one bit that is set if bits match a pattern, in which a `-` matches any bit.
+    /// Returns one bit that is set if bits match a pattern, in which `-` matches any bit.
     pub(super) fn pattern(&mut self, node: NodeId, pattern: &str, at: u32) -> Result<NodeId> {
         let digits: Vec<char> = pattern.chars().filter(|&c| c != '_').collect();
         if digits.len() as u32 != self.rtl.width(node) {
@@ -524,13 +524,14 @@ impl<'a> Elab<'a> {
         Ok(self.rtl.compare(Compare::Equal, seen, want))
     }
 
-    /// Declares a signal's type; the first value where it has one.
+    /// Returns the initial value of a signal without an explicit one; `None` if it is undefined.
     pub(super) fn first_of_signal(&mut self, o: &Object, ty: &Type, bounds: Option<Bounds>) -> Option<NodeId> {
         (o.value.is_none() && !Self::begins_undefined(ty)).then(|| self.first(ty, bounds))
     }
 }
 
-/// Packages in an order of analysis: each after those that it uses, with their bodies where that is possible.
+/// Returns the packages in an order of analysis: each after the packages that it uses, and after their bodies if
+/// possible.
 fn in_order(packages: &[Package]) -> Vec<&Package> {
     let mut open: Vec<&Package> = packages.iter().collect();
     let mut ordered = Vec::with_capacity(open.len());
@@ -544,7 +545,7 @@ fn in_order(packages: &[Package]) -> Vec<&Package> {
             })
         };
         let first = [true, false].iter().find_map(|&bodies| open.iter().position(|p| !waits(p, bodies)));
-        // Packages that use one another are rejected in the order of the file.
+        // For packages that use one another, the order of the file is kept; analysis then rejects them.
         ordered.push(open.remove(first.unwrap_or(0)));
     }
     ordered

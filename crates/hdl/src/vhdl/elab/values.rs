@@ -25,7 +25,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// An expression of exactly this type, as a node.
+    /// Evaluates an expression of exactly this type.
     pub(super) fn typed(&mut self, run: &mut Run<'a>, e: &'a Expr, ty: &Type) -> Result<NodeId> {
         let v = self.value(run, e, Some(&Expect::Exactly(ty.clone())))?;
         self.same(e.at, ty, &v.ty)?;
@@ -54,7 +54,7 @@ impl<'a> Elab<'a> {
 
     pub(super) fn vector(&mut self, v: Vector, node: NodeId) -> Value {
         let width = self.rtl.width(node);
-        // Results of numeric_std count down to 0. What else there is counts as its context says.
+        // Indices of results of numeric_std descend to 0; the context determines the indices of other vectors.
         let bounds = (v != Vector::Logic).then_some(Bounds::from_width(width));
         Value { ty: Type::Vector(v, width), data: Data::Node(node), bounds }
     }
@@ -65,7 +65,7 @@ impl<'a> Elab<'a> {
 
     pub(super) fn value(&mut self, run: &mut Run<'a>, e: &'a Expr, expected: Option<&Expect>) -> Result<Value> {
         let int = |i: i64| Value { ty: Type::Integer, data: Data::Int(i), bounds: None };
-        // What this expression is for says nothing about its operands.
+        // The bounds of the target do not apply to the operands.
         let context = self.context.take();
         match &e.kind {
             Kind::Int(i) if matches!(expected, Some(Expect::Exactly(Type::Real))) => self.real(*i as f64, e.at),
@@ -101,7 +101,7 @@ impl<'a> Elab<'a> {
                     Some(Expect::Exactly(Type::Vector(v, _)) | Expect::Vector(v)) => *v,
                     _ => Vector::Logic,
                 };
-                // By itself a string counts from 0 upwards.
+                // Without a context, the indices of a string ascend from 0.
                 let right = i64::from(self.rtl.width(node)) - 1;
                 Ok(Value { bounds: Some(Bounds { left: 0, right, down: false }), ..self.vector(kind, node) })
             }
@@ -124,7 +124,7 @@ impl<'a> Elab<'a> {
                         self.fail(e.at, format!("{n} is read before it is assigned"))
                     }
                     None => {
-                        // Read before it is written: in a clocked process it is a register.
+                        // In a clocked process, a variable that is read before it is written is a register.
                         let node = self.before(run.clocked, Slot::Variable(slot), storage(&ty, bounds));
                         Ok(self.decoded(node, &ty, bounds))
                     }
@@ -237,7 +237,7 @@ impl<'a> Elab<'a> {
         Ok(Value { ty: Type::Integer, data: Data::Int(i), bounds: None })
     }
 
-    /// An attribute with an argument: a dimension of an array, or a value of a type.
+    /// Evaluates an attribute with an argument: a dimension of an array, or a value of a type.
     fn attribute_of(&mut self, run: &mut Run<'a>, of: &'a Expr, name: &str, arg: &'a Expr, at: u32) -> Result<Value> {
         if !matches!(name, "pos" | "val" | "succ" | "pred" | "leftof" | "rightof") {
             let Some(b) = self.bounds_along(run, of, Some(arg))? else {
@@ -254,7 +254,7 @@ impl<'a> Elab<'a> {
         let wanted = if name == "val" { Type::Integer } else { ty.clone() };
         let v = self.value(run, arg, Some(&Expect::Exactly(wanted.clone())))?;
         self.same(at, &wanted, &v.ty)?;
-        // As a number: the position of a literal is that of its bits.
+        // The position of an enumeration literal is the value of its bits.
         let number = match (&v.ty, &v.data) {
             (Type::Enum(_), Data::Node(n)) => self.decoded(*n, &Type::Integer, range),
             _ => v,
@@ -290,7 +290,7 @@ impl<'a> Elab<'a> {
         if name == "pos" {
             return Ok(moved);
         }
-        // Outside of the type there is nothing.
+        // A value outside of the type is an error or undefined.
         let node = self.encoded(&moved, range, at)?;
         if ty == Type::Integer && step == 0 {
             return Ok(moved);
@@ -298,7 +298,7 @@ impl<'a> Elab<'a> {
         Ok(self.decoded(node, &ty, range))
     }
 
-    /// Counts an alias that is followed: one may lead to itself.
+    /// Counts the resolution of an alias, as an alias may refer to itself.
     pub(super) fn follow(&mut self, at: u32) -> Result<()> {
         self.turn(at)?;
         self.aliases += 1;
@@ -308,7 +308,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// An aggregate takes its length from the context, or from its own choices.
+    /// Evaluates an aggregate, whose length is that of the context or of its choices.
     pub(super) fn aggregate(
         &mut self,
         run: &mut Run<'a>,
@@ -322,7 +322,7 @@ impl<'a> Elab<'a> {
             Some(Expect::Exactly(Type::Record(r))) => return self.record(run, args, &r.clone(), at),
             _ => {}
         }
-        // Null ranges (`0 downto 1 => x`) give nothing, as the language says.
+        // The standard permits null ranges (`0 downto 1 => x`), which select no bits.
         let mut chosen: Vec<(Bounds, NodeId)> = Vec::new();
         let mut positional = Vec::new();
         let mut others = None;
@@ -381,7 +381,7 @@ impl<'a> Elab<'a> {
             let node = if width == 0 { self.rtl.number(0, 0) } else { self.rtl.repeat(node, width) };
             return Ok(Value { bounds: None, ..self.vector(kind, node) });
         }
-        // Only the context determines which bit a choice selects.
+        // Only the bounds of the context determine the bit that a choice selects.
         let Some(context) = context.filter(|c| others.is_none() || c.len() == width) else {
             return self.fail(at, "choices in an aggregate whose bounds the context does not tell");
         };
@@ -409,7 +409,7 @@ impl<'a> Elab<'a> {
         Ok(Value { bounds: None, ..self.vector(kind, node) })
     }
 
-    /// An array of positions, choices and `others`; of constants it is a table.
+    /// Evaluates an array aggregate with positions, choices and `others`; constant elements form a table.
     pub(super) fn array(&mut self, run: &mut Run<'a>, args: &'a [Arg], a: &Arc<ArrayOf>, at: u32) -> Result<Value> {
         let bounds = a.bounds;
         let len = bounds.len() as usize;
@@ -492,7 +492,7 @@ impl<'a> Elab<'a> {
         self.selected(run, v, args, e.at)
     }
 
-    /// Elements, bits and parts of a value.
+    /// Selects an element, a bit or a part of a value.
     fn selected(&mut self, run: &mut Run<'a>, v: Value, args: &'a [Arg], at: u32) -> Result<Value> {
         let Some((Arg { choices, others: false, value }, rest)) = args.split_first() else {
             return self.fail(at, "one index or range is expected");

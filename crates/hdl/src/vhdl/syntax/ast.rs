@@ -1,6 +1,6 @@
-//! VHDL's syntax tree.
+//! Syntax tree of VHDL.
 
-/// An expression with its place.
+/// Expression with its byte offset.
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) struct Expr {
     pub(in crate::vhdl) at: u32,
@@ -26,12 +26,12 @@ pub(in crate::vhdl) enum Kind {
     Aggregate(Vec<Arg>),
     Unary(&'static str, Box<Expr>),
     Binary(&'static str, Box<Expr>, Box<Expr>),
-    /// `7 downto 0`; true for downto.
+    /// `7 downto 0`; `true` for `downto`.
     Range(Box<Expr>, Box<Expr>, bool),
     Open,
 }
 
-/// `x`, or `choice | choice => x`; `others` is a flag, which distinguishes it from an argument without choices.
+/// `x`, or `choice | choice => x`. The flag for `others` distinguishes it from an argument without choices.
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) struct Arg {
     pub(in crate::vhdl) choices: Vec<Expr>,
@@ -100,7 +100,7 @@ pub(in crate::vhdl) enum Decl {
         of: Expr,
         at: u32,
     },
-    /// `file f : text open read_mode is "name"`; without a name it is opened later.
+    /// `file f : text open read_mode is "name"`. Without a name, the file is opened by a later call.
     File {
         name: String,
         path: Option<Expr>,
@@ -117,7 +117,7 @@ pub(in crate::vhdl) enum Decl {
     Component(Entity),
 }
 
-/// Use clause: a package, the name that is used (`None` for all), and the place of the clause.
+/// Use clause: package, used name (`None` for all), and byte offset.
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) struct Use {
     pub(in crate::vhdl) package: String,
@@ -125,7 +125,7 @@ pub(in crate::vhdl) struct Use {
     pub(in crate::vhdl) at: u32,
 }
 
-/// A package, or the body of one.
+/// Package, or package body.
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) struct Package {
     pub(in crate::vhdl) name: String,
@@ -159,7 +159,7 @@ pub(in crate::vhdl) type Choice<T> = (Vec<Expr>, bool, T);
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) enum Statement {
     Null,
-    /// Target, waveform (values with conditions, the last without one), and `true` for a signal assignment.
+    /// Target, waveform (values with conditions; the last condition is optional), and `true` for a signal assignment.
     Assign {
         target: Expr,
         values: Vec<(Expr, Option<Expr>)>,
@@ -186,16 +186,16 @@ pub(in crate::vhdl) enum Statement {
         body: Vec<Statement>,
         at: u32,
     },
-    /// `exit` (true) or `next`, of a loop by its label, under a condition.
+    /// `exit` (`true`) or `next`: label of the loop, and condition.
     Leave {
         exit: bool,
         label: Option<String>,
         cond: Option<Expr>,
         at: u32,
     },
-    /// A procedure with its arguments.
+    /// Procedure call with arguments.
     Call(Expr),
-    /// Return with a value, or from a procedure.
+    /// `return` with a value in a function, or without a value in a procedure.
     Return(Option<Expr>, u32),
     /// `wait until ...`
     Wait(Expr),
@@ -256,7 +256,7 @@ pub(in crate::vhdl) enum Waits {
     /// `process (all)`.
     All,
     List(Vec<Expr>),
-    /// No list: the body contains a `wait` statement.
+    /// No sensitivity list: the body contains a `wait` statement.
     Inside,
 }
 
@@ -275,7 +275,7 @@ pub(in crate::vhdl) struct Instance {
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) struct Entity {
     pub(in crate::vhdl) name: String,
-    /// As written.
+    /// Name in its original spelling.
     pub(in crate::vhdl) shown: String,
     pub(in crate::vhdl) generics: Vec<Object>,
     pub(in crate::vhdl) ports: Vec<Object>,

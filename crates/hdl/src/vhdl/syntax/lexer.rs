@@ -1,17 +1,17 @@
-//! VHDL's tokens.
+//! Lexer for VHDL.
 
 use super::Result;
 use crate::source::error;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
-    /// Lower case, as the language does not tell cases apart.
+    /// Name in lower case, as VHDL is not case-sensitive.
     Name(String),
     Int(i64),
     Real(f64),
-    /// `'0'`.
+    /// Character literal, such as `'0'`.
     Bit(char),
-    /// `"0101"`, and `x"0f"` already in bits.
+    /// String `"0101"`; a bit string such as `x"0f"` is stored as its bits.
     Text(String),
     Punct(&'static str),
     End,
@@ -22,7 +22,7 @@ const PUNCT: [&str; 31] = [
     ":", "&", "'", "+", "-", "*", "/", "=", "<", ">", "|", ".",
 ];
 
-/// Tokens with their places, and the comments before the first.
+/// Tokens with their byte offsets, and the comments before the first token.
 pub(super) type Tokens = (Vec<(Token, u32)>, Vec<String>);
 
 pub(super) fn tokens(text: &str) -> Result<Tokens> {
@@ -77,7 +77,8 @@ pub(super) fn tokens(text: &str) -> Result<Tokens> {
     Ok((out, head))
 }
 
-/// After a name or a bracket a tick is an attribute or a qualification, else a character.
+/// Returns `true` if a tick starts a character literal; after a name or a bracket it is an attribute or a
+/// qualification.
 fn tick_is_literal(before: &[(Token, u32)]) -> bool {
     match before.last() {
         Some((Token::Name(n), _)) => KEYWORDS.contains(&n.as_str()),
@@ -86,10 +87,11 @@ fn tick_is_literal(before: &[(Token, u32)]) -> bool {
     }
 }
 
-/// Digits of one bit string: longer ones are refused.
+/// Maximum number of digits of a bit string.
 const MAX_DIGITS: usize = 1 << 22;
 
-/// `x"0f"`, `12ux"f"`, `b"01"`, `8d"200"`: the bits of a bit string literal, and where it ends; nothing for other text.
+/// Returns the bits of a bit string literal (`x"0f"`, `12ux"f"`, `b"01"`, `8d"200"`) and its end; `None` for other
+/// text.
 fn sized_bits(text: &str, at: usize) -> Result<Option<(String, usize)>> {
     let b = text.as_bytes();
     let digits = b[at..].iter().position(|c| !c.is_ascii_digit() && *c != b'_').unwrap_or(0);
@@ -131,7 +133,7 @@ fn sized_bits(text: &str, at: usize) -> Result<Option<(String, usize)>> {
         for c in body.chars().filter(|&c| c != '_') {
             match c.to_digit(1 << each) {
                 Some(d) => bits.push_str(&format!("{d:0each$b}")),
-                // Other values of std_logic stand for as many of them.
+                // Other values of `std_logic` are repeated for each bit of the digit.
                 None if matches!(c.to_ascii_uppercase(), 'U' | 'X' | 'Z' | 'W' | 'L' | 'H' | '-') => {
                     bits.extend(std::iter::repeat_n(c.to_ascii_uppercase(), each));
                 }
@@ -144,7 +146,7 @@ fn sized_bits(text: &str, at: usize) -> Result<Option<(String, usize)>> {
         let Some(size) = size else { return fail("a size up to 2^24") };
         let fill = if signed { bits.chars().next().unwrap_or('0') } else { '0' };
         if bits.len() > size {
-            // What is left out has to be fill, and of a signed number the sign has to stay.
+            // Truncation must remove only fill bits, and must keep the sign of a signed number.
             let cut = bits.len() - size;
             let kept = if signed { bits.as_bytes().get(cut) } else { None };
             if bits[..cut].chars().any(|c| c != fill) || kept.is_some_and(|&k| char::from(k) != fill) {
@@ -164,7 +166,7 @@ fn string(text: &str, at: usize) -> Result<(String, usize)> {
     Ok((text[at + 1..end].to_owned(), end + 1))
 }
 
-/// A number: an integer, with an exponent or a base, or a real number.
+/// Parses a number: an integer, optionally with an exponent or a base, or a real number.
 fn number(text: &str, at: usize) -> Result<(Token, usize)> {
     let b = text.as_bytes();
     let digits =

@@ -1,4 +1,4 @@
-//! Statements, concurrent and sequential.
+//! Parser for concurrent and sequential statements.
 
 use super::ast::{Block, Choice, Concurrent, Decl, Expr, Instance, Statement, Waits};
 use super::lexer::Token;
@@ -127,7 +127,7 @@ impl Parser<'_> {
         Ok((decls, body))
     }
 
-    /// Parses the label of an alternative of a generate statement.
+    /// Parses the optional label of a statement or of an alternative of a generate statement; empty if it is missing.
     pub(super) fn own_label(&mut self) -> Result<String> {
         if !matches!((self.peek(), self.after(1)), (Token::Name(_), Token::Punct(":"))) {
             return Ok(String::new());
@@ -147,7 +147,7 @@ impl Parser<'_> {
                 break;
             }
             if self.is("end") {
-                // `end;` or `end label;` closes the alternative alone, `end generate` all of them.
+                // `end;` or `end label;` closes only the alternative, `end generate` all alternatives.
                 match (self.after(1), self.after(2)) {
                     (Token::Punct(";"), _) => self.at += 2,
                     (Token::Name(n), Token::Punct(";")) if *n != "generate" => self.at += 3,
@@ -163,7 +163,7 @@ impl Parser<'_> {
         Ok(Block { label, decls, body })
     }
 
-    /// `with x select y`, or `select?`, after `with`.
+    /// Parses `x select y` or `x select? y` after `with`.
     pub(super) fn selection(&mut self) -> Result<(Expr, bool, Expr)> {
         let selector = self.expr()?;
         self.expect("select")?;
@@ -171,7 +171,7 @@ impl Parser<'_> {
         Ok((selector, matching, self.target()?))
     }
 
-    /// `a when x, b when others;`
+    /// Parses `a when x, b when others;`.
     pub(super) fn selected(&mut self) -> Result<Vec<Choice<Expr>>> {
         let mut items = Vec::new();
         loop {

@@ -1,20 +1,21 @@
 //! AXI4-Stream wrapper: a module with `s_axis` and `m_axis` around the pipeline.
 //!
 //! A sample is a sequence of bytes on `tdata`, element 0 in the low bits. Each element is in a slot of 8, 16, 32 or 64
-//! bits (sign-extended, as in an array in memory), or, with [`Packing::Dense`], concatenated without padding. If the
-//! stream is narrower than a sample, a sample has several beats, low bytes first. `tlast` and `tuser` accompany their
-//! sample: `tuser` is that of the sample's first beat and is repeated on all beats of its result; `tlast` ends a
-//! packet. A packet that ends within a sample completes it with zeros, so that the next packet begins aligned and the
-//! end is not lost.
+//! bits (sign-extended, as in an array in memory), or, with [`Packing::Dense`], the elements are concatenated without
+//! padding. If the stream is narrower than a sample, a sample consists of several beats, low bytes first. `tlast` and
+//! `tuser` accompany their sample: the `tuser` of the sample's first beat is repeated on all beats of the result;
+//! `tlast` ends a packet. If a packet ends within a sample, zeros complete the sample, so that no data is lost and the
+//! next packet begins with a new sample.
 //!
 //! Backpressure has two implementations. With [`Flow::Fifo`] the pipeline never stalls: a sample is accepted only with
-//! a *credit*, a free slot in the FIFO after the pipeline, so that every ready and valid is registered. [`Flow::Stall`]
-//! stalls the whole pipeline by its enable: it needs no memory (one register for a result if both sides have several
-//! beats), but a net from `m_axis_tready` to every register and to `s_axis_tready`.
+//! a *credit*, a free slot in the FIFO after the pipeline, so that every ready and valid is registered. With
+//! [`Flow::Stall`] the enable of the core stalls the whole pipeline. The wrapper then needs no memory, but has a
+//! combinational path from `m_axis_tready` to every register and to `s_axis_tready`. If both sides have several beats,
+//! a register stores a result.
 //!
 //! A core with an initiation interval of K accepts a sample in the cycles in which its `ready` is 1, and the wrapper
-//! provides a whole sample then. If the beats of a sample last longer than K cycles, a register stores a whole sample
-//! while the beats of the next one arrive.
+//! provides the whole sample in such a cycle. If a sample has more than K beats, and not a multiple of K, an additional
+//! register stores the whole sample while the beats of the next sample arrive.
 //!
 //! Source of the handshake rules: Arm IHI 0051B, AMBA AXI-Stream Protocol Specification, sections 2.2 and 2.8.
 
@@ -36,25 +37,25 @@ pub enum Packing {
     Auto,
     /// A slot of this many bits (8, 16, 32 or 64) for each element.
     Slot(u32),
-    /// Elements side by side; only the whole is padded to bytes.
+    /// Elements concatenated without padding. Only the whole sample is padded to a multiple of 8 bits.
     Dense,
 }
 
-/// Reaction to a slow reader.
+/// Backpressure implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Results are stored in a FIFO of this number of samples; `None` for the smallest one with full throughput.
+    /// Results are stored in a FIFO of this number of samples; `None` selects the smallest depth with full throughput.
     Fifo(Option<u32>),
-    /// The whole pipeline waits.
+    /// The whole pipeline stalls while the receiver is not ready.
     Stall,
 }
 
 /// Names of the wrapper's ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisNames {
-    /// The clock.
+    /// Name of the clock port.
     pub clock: String,
-    /// The reset, active low.
+    /// Name of the reset port, active low.
     pub reset: String,
     /// Prefix of `_tdata`, `_tvalid`, ... in the names of the input stream.
     pub input: String,
@@ -70,8 +71,8 @@ impl Default for AxisNames {
 }
 
 impl AxisNames {
-    /// Names of the wrapper's signals, types and labels, which a clock or a reset cannot have; names of streams differ
-    /// by their suffix.
+    /// Names of the wrapper's signals, types and labels, which a clock or a reset port must not have. Names of streams
+    /// cannot collide with them, because ports of a stream have a suffix.
     const INTERNAL: &[&str] = &[
         "accept",
         "advance",
@@ -123,7 +124,7 @@ impl AxisNames {
         "words",
     ];
 
-    /// Returns every name with its role, beginning with that of the module.
+    /// Returns all names with their roles; the name of the module is the first.
     fn chosen(&self, top: &str) -> Vec<(&'static str, String)> {
         let stream = |role, prefix: &str| STREAM_SIGNALS.map(|signal| (role, format!("{prefix}_{signal}")));
         let mut all = vec![
@@ -136,10 +137,11 @@ impl AxisNames {
         all
     }
 
-    /// Checks that the names of a wrapper called `top` are legal in these languages, unique, and no signal's.
+    /// Checks that the names of a wrapper called `top` are legal in these languages, unique, and not names of internal
+    /// signals.
     ///
     /// # Errors
-    /// One diagnostic for each option whose name cannot be kept.
+    /// One diagnostic for each option whose name is rejected.
     pub fn check(&self, top: &str, languages: Languages) -> Result<(), Vec<Diagnostic>> {
         let default = AxisNames::default().chosen(top);
         let mut problems = netlist::check_names(&self.chosen(top), &default, languages).err().unwrap_or_default();
@@ -156,16 +158,16 @@ impl AxisNames {
 /// Signals of a stream, in the order of their declaration.
 const STREAM_SIGNALS: [&str; 5] = ["tdata", "tvalid", "tready", "tlast", "tuser"];
 
-/// Choices for [`Axis::new`].
+/// Options of [`Axis::new`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisOptions {
     /// Layout of the elements on `tdata`.
     pub packing: Packing,
-    /// Width of both `tdata` in bits, a multiple of 8; `None` for the width of a sample on each side.
+    /// Width of `tdata` in bits on both sides, a multiple of 8; `None` for the width of a whole sample on each side.
     pub width: Option<u32>,
     /// Bits of `tuser`; 0 for none.
     pub user: u32,
-    /// Reaction to a slow reader.
+    /// Backpressure implementation.
     pub flow: Flow,
     /// Names of the ports.
     pub names: AxisNames,
@@ -178,15 +180,15 @@ impl Default for AxisOptions {
     }
 }
 
-/// Widest `tdata`, `tuser` and deepest FIFO that are taken as meant.
+/// Maximum width of `tdata` in bits and maximum FIFO depth in samples; a larger value is probably a mistake.
 const LIMIT: u32 = 1 << 20;
 
-/// Where an element is in a sample.
+/// Position of an element in a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Slot {
     /// Lowest bit in the sample.
     pub lsb: u32,
-    /// Bits, padding included.
+    /// Width in bits, including padding.
     pub width: u32,
 }
 
@@ -195,17 +197,17 @@ pub struct Slot {
 pub struct Stream {
     /// Bits of `tdata`.
     pub data_width: u32,
-    /// Beats that a sample takes.
+    /// Number of beats of a sample.
     pub beats: u32,
     /// A slot for each element.
     pub slots: Vec<Slot>,
 }
 
 impl Stream {
-    /// Returns the stream for inputs of these widths.
+    /// Returns the layout of an input stream with elements of these widths in bits.
     ///
     /// # Errors
-    /// An unsupported request, with its option of the command line.
+    /// A diagnostic that names the command-line option of an unsupported request.
     pub fn from_inputs(widths: &[u32], options: &AxisOptions) -> Result<Stream, Diagnostic> {
         Stream::new("inputs", widths, options)
     }
@@ -253,16 +255,16 @@ impl Stream {
     }
 }
 
-/// A wrapper: its layout and its text.
+/// AXI4-Stream wrapper of a core: its interface and the layout of its streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// Name of the module.
     pub top: String,
     /// Interface of the wrapped module.
     pub core: Interface,
-    /// `s_axis`.
+    /// The input stream, `s_axis`.
     pub input: Stream,
-    /// `m_axis`.
+    /// The output stream, `m_axis`.
     pub output: Stream,
     /// Bits of `tuser`.
     pub user: u32,
@@ -273,11 +275,11 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Returns a wrapper called `top` around `core`, whose ports are packed, without valid flags and reset. For
-    /// [`Flow::Stall`] a core with registers has an enable.
+    /// Returns a wrapper called `top` around `core`. The core must have packed ports, no valid flags and no reset. For
+    /// [`Flow::Stall`] a core with registers must have an enable.
     ///
     /// # Errors
-    /// An unsupported request, with its option of the command line.
+    /// A diagnostic that names the command-line option of an unsupported request.
     pub fn new(top: &str, core: &Interface, options: &AxisOptions) -> Result<Axis, Diagnostic> {
         let refuse = |flag: &str, message: String, help: &str| {
             Err(Diagnostic::error("E0611", Place::Flag(flag.into()), message).with_help(help))
@@ -315,7 +317,7 @@ impl Axis {
     /// cycle after the last beat of the result, so the slots cover all samples that begin within this time.
     pub fn full_rate_depth(&self) -> u32 {
         let (interval, phases) = (self.initiation_interval(), self.core.initiation_interval);
-        // A sample waits for the core if samples come in a rhythm that is not the core's.
+        // A sample may wait for the core if the interval between samples is not a multiple of the core's interval.
         let wait = if interval.is_multiple_of(phases) { 0 } else { phases - 1 };
         (self.input.beats + self.before_fifo() + wait + self.output.beats).div_ceil(interval)
     }
@@ -325,25 +327,25 @@ impl Axis {
         self.core.ready.is_some()
     }
 
-    /// Returns `true` if beats go into the core as they come.
+    /// Returns `true` if each input beat enters the core when it arrives; beats are not gathered into a sample.
     fn passes_beats(&self) -> bool {
         self.core.input_beats > 1
     }
 
-    /// Returns the number of cycles from a sample's last beat at the core to its result.
+    /// Returns the number of cycles from the transfer of a sample's last beat into the core to the result.
     fn behind_last_beat(&self) -> u32 {
         self.core.latency - (self.core.input_beats - 1)
     }
 
-    /// Returns `true` if a whole sample waits in a register of its own: the core may take one while the next one's
-    /// beats come.
+    /// Returns `true` if an additional register stores a whole sample until the core accepts it, while the beats of the
+    /// next sample arrive.
     fn keeps_sample(&self) -> bool {
         let (beats, interval) = (self.input.beats, self.core.initiation_interval);
         !self.passes_beats() && self.is_gated() && beats > interval && beats % interval != 0
     }
 
-    /// Returns the line of the header comment about the wrapper. `prove` takes the first `latency N` of the header for
-    /// that of the core, so this line has other words.
+    /// Returns the line of the header comment that describes the wrapper. `prove` reads the first `latency N` of the
+    /// header as the latency of the core, so this line is worded differently.
     pub fn description(&self, core_bits: u64) -> String {
         let Axis { top, .. } = self;
         let (latency, interval) = (self.latency(), self.interval_in_words());
@@ -376,16 +378,16 @@ impl Axis {
         self.behind_last_beat() + u32::from(gathers) + u32::from(self.keeps_sample())
     }
 
-    /// Returns `true` if a stalling pipeline has a register after it. A sample of several beats enters the pipeline
-    /// with gaps after it, which close only if the pipeline moves while the beats of a result leave. The next result
-    /// follows within the number of beats of a sample, so it is never late. A pipeline that stalls during the beats of
-    /// a result needs no such register.
+    /// Returns `true` if a result register follows a stalling pipeline. A sample of several beats enters the pipeline
+    /// with gaps after it. The gaps close only if the pipeline advances while the beats of a result are sent. The next
+    /// result is at most as many cycles away as a sample has beats, so it is never late. A pipeline that stalls while
+    /// the beats of a result are sent needs no such register.
     fn holds_result(&self) -> bool {
         self.depth.is_none()
             && (self.passes_beats() || (self.output.beats > 1 && (self.input.beats > 1 || self.is_gated())))
     }
 
-    /// Clocks between two samples at full rate.
+    /// Returns the number of cycles between two samples at full rate.
     pub fn initiation_interval(&self) -> u32 {
         self.input.beats.max(self.output.beats).max(self.core.initiation_interval)
     }
@@ -415,7 +417,8 @@ impl Axis {
         u64::from(self.depth.unwrap_or(0)) * u64::from(self.core_out_width() + 1 + self.user)
     }
 
-    /// LUTs of the FIFO's memory: six bits of a word in four LUTs of 32 places, as RAM32M has them.
+    /// Returns the number of LUTs of the FIFO's memory. Four LUTs store 6 bits of 32 words, as the primitive RAM32M
+    /// does.
     pub fn memory_luts(&self) -> u64 {
         let word = u64::from(self.core_out_width() + 1 + self.user);
         self.depth.map_or(0, |depth| u64::from(depth.div_ceil(32)) * word.div_ceil(6) * 4)
@@ -440,7 +443,8 @@ impl Axis {
         ports
     }
 
-    /// Elements of the inputs and outputs on `tdata`: the transfer and the bit where each begins, and its type.
+    /// Returns the elements of the inputs and outputs on `tdata`: the beat and the bit at which each begins, and its
+    /// type.
     pub fn elements(&self) -> (Vec<Element>, Vec<Element>) {
         let on = |prefix: &str, stream: &Stream, elements: &[Element]| {
             let port = format!("{prefix}_tdata");
@@ -456,7 +460,7 @@ impl Axis {
         (on(&names.input, &self.input, &self.core.inputs), on(&names.output, &self.output, &self.core.outputs))
     }
 
-    /// Returns the RTL of the wrapper, which follows that of the core.
+    /// Returns the HDL source of the wrapper. In the file it follows the source of the core.
     pub fn text(&self, language: Language) -> String {
         match language {
             Language::Verilog | Language::SystemVerilog => verilog::text(self, language == Language::SystemVerilog),
@@ -477,18 +481,18 @@ impl Axis {
         self.core.outputs.iter().map(|e| e.width).sum()
     }
 
-    /// Returns the name of the input port, if it has bits.
+    /// Returns the name of the core's input port, or `None` if the port has no bits.
     fn input_port(&self) -> Option<&str> {
         self.core.inputs.iter().find(|e| e.width > 0).map(|e| e.port.as_str())
     }
 
-    /// Returns the name of the output port, if it has bits.
+    /// Returns the name of the core's output port, or `None` if the port has no bits.
     fn output_port(&self) -> Option<&str> {
         self.core.outputs.iter().find(|e| e.width > 0).map(|e| e.port.as_str())
     }
 
-    /// Returns the runs of bits that are copied from the sample, or from a beat of it, to the core: neighbouring ones
-    /// joined.
+    /// Returns the runs of bits that are copied to the core from the sample or from one of its beats. Neighbouring runs
+    /// are joined.
     fn input_runs(&self) -> Vec<Run> {
         if self.passes_beats() {
             return self.beat_runs();
@@ -503,8 +507,8 @@ impl Axis {
         }))
     }
 
-    /// Returns the runs of bits that are copied from a beat to the core's port: each bit of that is one bit of a beat,
-    /// whichever elements have it.
+    /// Returns the runs of bits that are copied from a beat to the core's port. Several elements may use the same bit
+    /// of the port; each bit of the port is connected to one bit of the beat.
     fn beat_runs(&self) -> Vec<Run> {
         let pairs = self.core.inputs.iter().zip(&self.input.slots).filter(|(e, _)| e.width > 0);
         let bits = pairs.flat_map(|(e, slot)| (0..e.width).map(move |bit| (e.lsb + bit, slot.lsb + bit)));
@@ -514,8 +518,8 @@ impl Axis {
         joined(bits.into_iter().map(|(core, sample)| Run { sample, core, width: 1, pad: 0, signed: false }))
     }
 
-    /// Returns the runs of bits that are copied from the core to the sample, with padding; neighbouring ones without
-    /// padding joined.
+    /// Returns the runs of bits that are copied from the core to the sample, with padding. Neighbouring runs without
+    /// padding are joined.
     fn output_runs(&self) -> Vec<Run> {
         let pairs = self.core.outputs.iter().zip(&self.output.slots);
         let runs = pairs.filter(|(_, slot)| slot.width > 0).map(|(e, slot)| Run {
@@ -585,7 +589,7 @@ struct Run {
     core: u32,
     /// Bits copied.
     width: u32,
-    /// Bits of padding above them in the sample.
+    /// Number of padding bits in the sample above the run.
     pad: u32,
     /// `true` if the padding repeats the highest bit.
     signed: bool,
@@ -658,7 +662,8 @@ mod tests {
         assert!(flag(AxisOptions { user: 5000, ..AxisOptions::default() }).contains("--axis-user"));
     }
 
-    /// Declarations of the templates, in any configuration, are in the list of names that a clock cannot have.
+    /// Checks that every name declared in the templates, in any configuration, is in the list of names that a clock
+    /// cannot have.
     #[test]
     fn a_clock_has_no_name_of_a_signal() {
         let verilog = include_str!("../../../../../templates/wrapper/axis.v");

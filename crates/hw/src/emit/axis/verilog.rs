@@ -1,4 +1,4 @@
-//! The wrapper in Verilog-2001 and SystemVerilog-2017.
+//! Code generator for the wrapper in Verilog-2001 and SystemVerilog-2017.
 
 use super::Axis;
 use super::view::{Dialect, View};
@@ -16,7 +16,8 @@ struct File<'a> {
     w: &'a Keywords,
 }
 
-/// Keywords in which the standards differ. Icarus 11 reports every part of a vector in an `always_comb`.
+/// Keywords that differ between the standards. Icarus 11 prints a message for every part of a vector in an
+/// `always_comb`.
 struct Keywords {
     wire: &'static str,
     reg: &'static str,
@@ -26,13 +27,13 @@ struct Keywords {
 const VERILOG_2001: Keywords = Keywords { wire: "wire", reg: "reg", always_ff: "always" };
 const SYSTEM_VERILOG_2017: Keywords = Keywords { wire: "wire logic", reg: "logic", always_ff: "always_ff" };
 
-/// Both standards.
+/// Dialect of both standards.
 struct Verilog;
 
 impl Dialect for Verilog {
     const ZERO: &'static str = "1'b0";
 
-    /// `[7:0] `; one bit of data is a vector too.
+    /// Returns a range such as `[7:0] `; one bit of data is a vector, too.
     fn range(width: u32) -> String {
         format!("[{}:0] ", width - 1)
     }

@@ -1,4 +1,4 @@
-//! The wrapper in VHDL, in the part that 1993 and 2008 share.
+//! Code generator for the wrapper in the common subset of VHDL-1993 and VHDL-2008.
 
 use super::super::latin1;
 use super::Axis;
@@ -16,18 +16,18 @@ struct File<'a> {
     v: View<'a>,
 }
 
-/// VHDL-93.
+/// Dialect of VHDL-93.
 struct Vhdl;
 
 impl Dialect for Vhdl {
     const ZERO: &'static str = "'0'";
 
-    /// `(7 downto 0)`.
+    /// Returns a range such as `(7 downto 0)`.
     fn range(width: u32) -> String {
         format!("({} downto 0)", width - 1)
     }
 
-    /// Always a slice, also of one bit: both sides of an assignment are vectors.
+    /// Always returns a slice, even of one bit: both sides of an assignment are vectors.
     fn part(name: &str, _whole: u32, lo: u32, width: u32) -> String {
         match width {
             0 => String::new(),

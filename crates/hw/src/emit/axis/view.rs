@@ -1,42 +1,42 @@
-//! The wrapper as the templates see it, as far as it is the same in both languages; a [`Dialect`] spells the rest.
+//! Language-independent template data of the wrapper. A [`Dialect`] defines the syntax.
 
 use super::super::shared;
 use super::{Axis, AxisNames, counter_width};
 
 /// Syntax of a language for the parts of the wrapper.
 pub(super) trait Dialect {
-    /// A bit that is zero.
+    /// Literal of a single bit with value 0.
     const ZERO: &'static str;
 
-    /// The bounds of a vector, as its declaration wants them.
+    /// Returns the bounds of a vector for its declaration.
     fn range(width: u32) -> String;
 
-    /// Bits of a vector `whole` bits wide; a vector too where it is one bit.
+    /// Returns a slice of a vector of `whole` bits. The slice is a vector even if its width is 1.
     fn part(name: &str, whole: u32, lo: u32, width: u32) -> String;
 
-    /// One bit of a vector `whole` bits wide.
+    /// Returns one bit of a vector of `whole` bits.
     fn bit(name: &str, whole: u32, index: u32) -> String;
 
     /// Returns a vector of `count` bits that are all `bit`.
     fn fill(bit: &str, count: u32) -> String;
 
-    /// Two vectors side by side.
+    /// Returns the concatenation of two vectors.
     fn concat(high: &str, low: &str) -> String;
 
-    /// A value of a counter.
+    /// Returns the literal of a counter value.
     fn number(width: u32, value: u32) -> String;
 
     /// Returns the connection of the core's port with a signal.
     fn connection(port: &str, signal: &str) -> String;
 }
 
-/// One assignment.
+/// Assignment of a value to a signal or a slice.
 pub(super) struct Assignment {
     pub(super) target: String,
     pub(super) value: String,
 }
 
-/// A counter, and some of its values.
+/// Bounds of a counter, and literals of some of its values.
 pub(super) struct Counter {
     pub(super) range: String,
     pub(super) zero: String,
@@ -45,7 +45,7 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    /// One that counts from 0 to `last`.
+    /// Returns a counter from 0 to `last`.
     fn up_to<D: Dialect>(last: u32) -> Counter {
         let width = counter_width(last + 1);
         let number = |value| D::number(width, value);
@@ -53,19 +53,19 @@ impl Counter {
     }
 }
 
-/// A beat of a sample.
+/// Label and slice of one beat of a sample.
 pub(super) struct Beat {
     pub(super) label: String,
     pub(super) slice: String,
 }
 
-/// The beats of a sample, of which there are several.
+/// Beats of a sample with at least two beats.
 pub(super) struct Beats {
     pub(super) counter: Counter,
     pub(super) all: Vec<Beat>,
-    /// Zeros for the beats above the first.
+    /// Assignment of zeros to the beats after the first.
     pub(super) rest: Assignment,
-    /// A beat of zeros.
+    /// Literal of a beat of zeros.
     pub(super) zero: String,
 }
 
@@ -88,7 +88,7 @@ impl Beats {
     }
 }
 
-/// Results that wait.
+/// Data of the FIFO of results.
 pub(super) struct Fifo {
     pub(super) last_place: u32,
     pub(super) pointer: Counter,
@@ -96,7 +96,7 @@ pub(super) struct Fifo {
     pub(super) count_width: u32,
 }
 
-/// A delay line in parallel to the pipeline.
+/// A delay line parallel to the pipeline.
 pub(super) struct Line {
     pub(super) range: String,
     /// Next value of every position.
@@ -105,7 +105,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// As many places of `width` bits as the pipeline has stages.
+    /// Returns a delay line with one position of `width` bits for each stage of the pipeline.
     fn new<D: Dialect>(axis: &Axis, name: &str, width: u32, enters: Assignment) -> Line {
         let whole = axis.behind_last_beat().max(1) * width;
         let mut moves = vec![enters];
@@ -119,7 +119,7 @@ impl Line {
     }
 }
 
-/// Everything that a template asks for.
+/// Data of the wrapper templates.
 pub(super) struct View<'a> {
     pub(super) about: Vec<String>,
     pub(super) top: &'a str,
@@ -129,15 +129,15 @@ pub(super) struct View<'a> {
     pub(super) user: Option<String>,
     pub(super) in_data: String,
     pub(super) out_data: String,
-    /// Beats that registers gather into a sample.
+    /// Beats of an input sample that registers gather.
     pub(super) in_beats: Option<Beats>,
-    /// The counter of beats that go into the core as they come.
+    /// Counter of the beats that enter the core when they arrive.
     pub(super) passing: Option<Counter>,
-    /// A beat of zeros.
+    /// Literal of a beat of zeros.
     pub(super) no_data: String,
     pub(super) out_beats: Option<Beats>,
     pub(super) sample: String,
-    /// A sample of zeros.
+    /// Literal of a sample of zeros.
     pub(super) no_sample: String,
     pub(super) core_in: Option<String>,
     pub(super) core_out: Option<String>,
@@ -145,43 +145,44 @@ pub(super) struct View<'a> {
     pub(super) out_assignments: Vec<Assignment>,
     pub(super) payload: String,
     pub(super) connections: Vec<String>,
-    /// The core says when it takes a sample.
+    /// `true` if the core has a `ready` output.
     pub(super) gated: bool,
-    /// A whole sample waits in a register of its own.
+    /// `true` if an additional register stores a whole sample until the core accepts it.
     pub(super) keeps: bool,
-    /// Name of the registers that gather transfers: the sample, or the value that it becomes.
+    /// Name of the registers that gather beats: `gathered` if an additional register stores the sample, otherwise
+    /// `sample`.
     pub(super) gathered: &'static str,
-    /// When they are free again, where that is not in every clock.
+    /// Signal that is 1 if the gathering registers are emptied; `None` if they are emptied in every cycle.
     pub(super) leaves: Option<&'static str>,
-    /// When the sample leaves.
+    /// Signal that is 1 if the sample leaves its register.
     pub(super) sample_leaves: &'static str,
-    /// That a sample goes into the core.
+    /// Signal that is 1 if a sample enters the core.
     pub(super) entered: &'static str,
-    /// The pipeline waits for a slow reader.
+    /// `true` if the pipeline stalls while the receiver is not ready.
     pub(super) stall: bool,
-    /// The pipeline waits for something.
+    /// `true` if the pipeline can stall, because of the receiver or because of a missing input beat.
     pub(super) waits: bool,
-    /// A register between a pipeline that waits and the beats of a result.
+    /// `true` if a result register is located between the pipeline and the beats of a result.
     pub(super) holds_result: bool,
     pub(super) latency: u32,
     pub(super) valid: Line,
     pub(super) flags: Line,
-    /// Bounds of a sample's flags: `tuser` above `tlast`.
+    /// Bounds of a sample's flags: `tuser` in the high bits, `tlast` in bit 0.
     pub(super) flag_bits: String,
-    /// `tuser` among a sample's flags.
+    /// Slice of `tuser` within a sample's flags.
     pub(super) user_flags: String,
-    /// Condition that a sample is at the end of the pipeline.
+    /// Condition that is 1 if a sample is at the end of the pipeline.
     pub(super) done: String,
-    /// Output of the pipeline: data above flags.
+    /// Output of the pipeline: data in the high bits, flags in the low bits.
     pub(super) outcome: String,
-    /// Bounds of a result.
+    /// Bounds of a result with its flags.
     pub(super) word: String,
     pub(super) fifo: Option<Fifo>,
-    /// The core's outputs in a result.
+    /// Slice of the core's outputs within a result.
     pub(super) data_part: String,
-    /// `tuser` in a result.
+    /// Slice of `tuser` within a result.
     pub(super) user_part: String,
-    /// Signals without readers.
+    /// Names of signals with bits that are never read.
     pub(super) unused: Vec<&'a str>,
 }
 
@@ -219,7 +220,7 @@ impl<'a> View<'a> {
             (true, false) => "core_ready",
             (false, _) => "advance",
         };
-        // A sample of one beat goes through a gate of the wrapper unless the pipeline waits.
+        // Each valid sample enters the core at once if the core is not gated or the input handshake waits for the core.
         let is_open = !gated || passes || (!stall && axis.input.beats == 1);
         let entered = if is_open { "sample_valid" } else { "entered" };
         let gathered = if keeps { "gathered" } else { "sample" };

@@ -1,4 +1,4 @@
-//! A state machine in cells.
+//! Lowering of a state machine to the cells of a draft.
 
 use super::super::arith::Bitwise;
 use super::super::builder::{Draft, Owner};
@@ -14,22 +14,23 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// A machine in cells, before trimming and names.
+/// Cells of a machine, before trimming and names.
 pub(super) struct Drawn {
-    /// The cells, all of stage 1. An input cell's port is the index of its element among all input elements. A register
-    /// stands for its present value.
+    /// Cells, all of stage 1. The port of an input cell is the index of its element among all input elements. A
+    /// register cell is the current value of the register.
     pub(super) draft: Draft,
-    /// Next state of each register with a net.
+    /// Next state of each register that has a net.
     pub(super) loads: Vec<(NetId, Load)>,
-    /// Bits of each of these registers as its readers use them: its own bits, or equivalent known ones.
+    /// For each register of `loads`, the bits that its readers use: its own bits, or equivalent bits.
     pub(super) shown: Vec<Vec<Piece>>,
     /// Bits of each element of each output port.
     pub(super) outputs: Vec<Vec<Wiring>>,
-    /// Which nets belong to which block.
+    /// Range of nets of each block.
     pub(super) blocks: Vec<(Range<u32>, BlockId)>,
 }
 
-/// Draws a machine. `shown` says what readers see of each register, as an earlier drawing found it.
+/// Builds the cells of a machine. `shown` contains the bits that readers of each register use, from
+/// [`super::redundant::find`]; `None` for the registers' own bits.
 pub(super) fn draw(machine: &Machine, fabric: Fabric, shown: Option<Vec<Vec<Piece>>>) -> Drawn {
     let mut lowering = Lowering {
         machine,
@@ -62,7 +63,7 @@ pub(super) fn draw(machine: &Machine, fabric: Fabric, shown: Option<Vec<Vec<Piec
     Drawn { draft: lowering.draft, loads, shown: lowering.shown, outputs, blocks: lowering.blocks }
 }
 
-/// Number of each signal's first element among all elements: what [`Owner::Object`] counts.
+/// Returns the index of each signal's first element among all elements, as in [`Owner::Object`].
 pub(super) fn first_objects(machine: &Machine) -> Vec<u32> {
     let mut next = 0;
     let first = |signal: &alir_core::ir::machine::Signal| {
@@ -75,24 +76,24 @@ pub(super) fn first_objects(machine: &Machine) -> Vec<u32> {
 
 pub(super) struct Lowering<'a> {
     machine: &'a Machine,
-    /// Target of the logic of blocks.
+    /// Properties of the target device, for the logic of blocks.
     fabric: Fabric,
     pub(super) draft: Draft,
     /// Bits of each element of each signal so far.
     values: Vec<Vec<Wiring>>,
-    /// Number of each signal's first object.
+    /// Index of each signal's first element among all elements.
     objects: Vec<u32>,
-    /// Index among [`Lowering::loads`] of each element of a register that something drives.
+    /// Index in [`Lowering::loads`] of each driven element of a register; `None` for other elements.
     registers: Vec<Vec<Option<u32>>>,
     loads: Vec<(NetId, Option<Load>)>,
     shown: Vec<Vec<Piece>>,
     blocks: Vec<(Range<u32>, BlockId)>,
-    /// Views by index that were read already: what they show is built once.
+    /// Values of indexed views that were read before, so that each view is built only once.
     reads: FxHashMap<Access, Vec<Wiring>>,
 }
 
 impl Lowering<'_> {
-    /// Nets made from now on belong to this element.
+    /// Sets the element that owns all nets created from now on.
     fn begin(&mut self, signal: SignalId, element: usize) {
         let object = self.objects[signal.index()] + element as u32;
         self.draft.begin(Owner::Object(object), 1);
@@ -113,7 +114,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Makes the nets of all registers: whatever is computed may read them.
+    /// Creates the nets of all registers, before any logic that reads them.
     fn registers(&mut self, shown: Option<Vec<Vec<Piece>>>) {
         let machine = self.machine;
         let is_register = |id: SignalId| machine.signal(id).kind == SignalKind::Register;
@@ -127,7 +128,7 @@ impl Lowering<'_> {
                     continue;
                 }
                 if !driven[id.index()][k] {
-                    // It keeps its first value for ever; without one any will do.
+                    // An undriven register keeps its initial value; any value is allowed without one.
                     let code = machine.signal(id).reset_to.as_ref().map_or(BigInt::ZERO, |to| to[k].clone());
                     self.values[id.index()][k] = self.code(&code, kif.width());
                     continue;
@@ -157,19 +158,19 @@ impl Lowering<'_> {
         }
     }
 
-    /// Constant wiring: the low `width` bits of a code.
+    /// Returns constant wiring: the low `width` bits of a raw integer value.
     pub(super) fn code(&mut self, code: &BigInt, width: u32) -> Wiring {
         self.draft.pool.open();
         self.draft.pool.push_int(code, width);
         self.draft.pool.close()
     }
 
-    /// The bits of a view's elements.
+    /// Returns the bits of a view's elements.
     fn read(&mut self, access: &Access) -> Vec<Wiring> {
         let Some((index, mult)) = &access.dynamic else {
             return self.values[access.signal.index()][access.lo..access.hi].to_vec();
         };
-        // What a view can reach is known for good once anything reads it.
+        // All elements that a view can reach are final before the first read of the view.
         if let Some(known) = self.reads.get(access) {
             return known.clone();
         }
@@ -180,7 +181,7 @@ impl Lowering<'_> {
         shown
     }
 
-    /// A condition of one bit.
+    /// Returns a condition of one bit.
     fn bit(&mut self, access: &Access) -> Wiring {
         self.read(access)[0]
     }
@@ -194,8 +195,8 @@ impl Lowering<'_> {
         parts.map(|(bits, (from, to))| converted(&mut self.draft, bits, from, to)).collect()
     }
 
-    /// Returns the values that a connection carries after the choice between its two sources; for a single source also
-    /// the condition under which it carries them, if there is one.
+    /// Returns the values that a connection transfers. With two sources, a multiplexer selects between them; with a
+    /// single source, the second result is the enable condition, if any.
     fn chosen(&mut self, connection: &Connection) -> (Vec<Wiring>, Option<Wiring>) {
         self.begin(connection.dst.signal, connection.dst.lo);
         let taken = self.taken(connection, &connection.src);
@@ -211,12 +212,12 @@ impl Lowering<'_> {
         (chosen, None)
     }
 
-    /// `a` where `sel` is set, else `b`.
+    /// Returns `a` if `sel` is set, otherwise `b`.
     pub(super) fn select(&mut self, sel: Wiring, a: Wiring, b: Wiring) -> Wiring {
         if a.width() == 0 { a } else { self.draft.bitwise(Bitwise::Select(sel), a, b) }
     }
 
-    /// A connection to something that is not a register.
+    /// Lowers a connection to a signal that is not a register.
     fn settle(&mut self, connection: &Connection) {
         let dst = &connection.dst;
         let (chosen, enable) = self.chosen(connection);
@@ -224,8 +225,8 @@ impl Lowering<'_> {
         let signal = self.machine.signal(dst.signal);
         for (k, bits) in chosen.into_iter().enumerate() {
             let element = dst.lo + k;
-            // A wire is found in the HDL source by its name; what a block reads is named there, and a port names
-            // itself.
+            // A wire gets a named net in the HDL source. Block inputs have names within the block, and an output is
+            // named by its port.
             let named = signal.kind == SignalKind::Wire && !signal.output && bits.width() > 0;
             self.values[dst.signal.index()][element] = if named {
                 self.begin(dst.signal, element);
@@ -261,7 +262,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A connection to a register.
+    /// Lowers a connection to a register.
     fn load(&mut self, connection: &Connection) {
         let dst = &connection.dst;
         let (chosen, enable) = self.chosen(connection);
@@ -312,7 +313,7 @@ impl Lowering<'_> {
         }
         match load.enable.and_then(|enable| fixed(self, enable)) {
             Some(true) => load.enable = None,
-            // It holds for ever, unless it is reset.
+            // The register keeps its value until a reset.
             Some(false) => {
                 self.draft.pool.open();
                 let net = self.loads[register].0;
@@ -325,7 +326,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The elements of a signal of `n` that a connection to `dst` can ever write.
+/// Returns the elements that a connection to `dst` can write, for a signal of `n` elements.
 fn written(dst: &Access, n: usize) -> Box<dyn Iterator<Item = usize>> {
     let (lo, len) = (dst.lo, dst.len());
     match &dst.dynamic {

@@ -1,8 +1,8 @@
 //! Reads and writes of elements by a run-time index.
 //!
 //! An indexed view is a barrel shifter of elements: each bit of the index shifts by a power of two times the
-//! multiplier. A view of one of `n` elements needs `n - 1` multiplexers, a view of many elements `log n` for each of
-//! its elements. Elements beyond the end read as zero.
+//! multiplier. A view of one of `n` elements needs `n - 1` multiplexers; a view of many elements needs `log n`
+//! multiplexers for each of its elements. Elements beyond the end read as zero.
 
 use super::super::arith::Bitwise;
 use super::super::cell::Wiring;
@@ -10,7 +10,8 @@ use super::super::wiring::EMPTY;
 use super::draw::Lowering;
 use num_bigint::BigInt;
 
-/// Returns the number of relevant index bits for `reach` elements: those of the largest index that selects one of them.
+/// Returns the number of relevant index bits for `reach` elements: the width of the largest index that selects an
+/// element.
 fn useful_bits(reach: usize, mult: usize) -> u32 {
     let largest = (reach - 1) / mult;
     usize::BITS - largest.leading_zeros()
@@ -42,7 +43,7 @@ impl Lowering<'_> {
         for bit in (0..bits.min(index.width())).rev() {
             let sel = self.index_bit(index, bit);
             let step = mult << bit;
-            // Largest distance by which later bits move the view.
+            // Largest distance by which the remaining, lower bits of the index move the view.
             let later = mult.saturating_mul((1 << bit) - 1);
             let wanted = shown.len().min(len.saturating_add(later));
             shown = (0..wanted)
@@ -61,7 +62,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Data and conditions of an indexed write for each element from the start of the view on.
+/// Data and conditions of an indexed write, for each element from the start of the view on.
 pub(super) enum Hits {
     /// Each element has at most one index that writes it.
     Apart {

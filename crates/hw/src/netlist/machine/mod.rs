@@ -1,8 +1,9 @@
-//! The hardware of a state machine: everything combinational in one draft, registers as its sources and sinks.
+//! Lowering of a state machine to a netlist: one draft with all combinational logic, with registers as sources and
+//! sinks.
 //!
-//! [`draw`] follows `docs/fsm.md` connection by connection, [`redundant`] finds register bits that never differ from a
-//! constant or from another bit, [`names`] keeps the file's names. Demand runs through registers and their feedback, so
-//! that a register has only bits that reach an output.
+//! [`draw`] implements the semantics of `docs/fsm.md` connection by connection, [`redundant`] finds register bits that
+//! always equal a constant or another bit, [`names`] keeps the names of the input file. Demand is propagated through
+//! registers and their feedback, so a register only has bits that affect an output.
 
 mod draw;
 mod index;
@@ -23,17 +24,17 @@ use names::Names;
 pub(crate) use names::SHARED_LOGIC;
 pub use reused::{AtPorts, lower_reused};
 
-/// Times that a machine is lowered again because register bits were found redundant. Two are enough for nearly all:
-/// each sees what follows from the one before.
+/// Maximum number of drafts of a machine, each without the redundant register bits of the previous one. Two suffice for
+/// nearly all machines.
 const ROUNDS: usize = 8;
 
-/// The hardware of a state machine as a module called `top`. Ports, registers and blocks keep their names as far as
-/// both languages allow.
+/// Returns the netlist of a state machine, with the module name `top`. Ports, registers and blocks keep their names if
+/// both languages allow them.
 pub fn lower_machine(machine: &Machine, top: &str) -> Netlist {
     lowered(machine, (top, "clk"), Fabric::default())
 }
 
-/// Lowers a machine with a clock of this name, for a fabric.
+/// Lowers a machine for a fabric; `clock` is the name of the clock port.
 fn lowered(machine: &Machine, (top, clock): (&str, &str), fabric: Fabric) -> Netlist {
     let mut drawn = draw::draw(machine, fabric, None);
     for _ in 1..ROUNDS {
@@ -45,7 +46,7 @@ fn lowered(machine: &Machine, (top, clock): (&str, &str), fabric: Fabric) -> Net
     finish(machine, (top, clock), &drawn, &demand)
 }
 
-/// Ports, and where each element is on them.
+/// Ports, and the position of each element on the ports.
 struct Outside {
     ports: Vec<Port>,
     clock: Option<PortId>,
@@ -100,7 +101,7 @@ impl Outside {
     }
 }
 
-/// From draft to netlist.
+/// Converts the draft to a netlist.
 fn finish(machine: &Machine, (top, clock): (&str, &str), drawn: &Drawn, demand: &Demand) -> Netlist {
     let draft = &drawn.draft;
     let alive = |id: NetId| demand.is_alive(id, draft.nets[id.index()].width);
@@ -159,7 +160,7 @@ fn finish(machine: &Machine, (top, clock): (&str, &str), drawn: &Drawn, demand: 
     }
 }
 
-/// The cell of a register whose readers want only some of its bits.
+/// Returns the cell of a register, reduced to the demanded bits.
 fn register(body: &mut Body<'_>, id: NetId, load: &Load) -> Cell {
     let bits = Select::Of(id);
     let mut bit = |condition: Wiring| body.carry(condition, Select::Low(1), 1);
@@ -178,7 +179,7 @@ fn register(body: &mut Body<'_>, id: NetId, load: &Load) -> Cell {
     }
 }
 
-/// Lines for the head of the file.
+/// Returns the lines of the header comment.
 fn header(machine: &Machine, interface: &Interface, nets: &[Net]) -> Vec<String> {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let registers = nets.iter().filter(|n| matches!(n.cell, Cell::Register { .. }));
@@ -204,9 +205,9 @@ fn header(machine: &Machine, interface: &Interface, nets: &[Net]) -> Vec<String>
     lines
 }
 
-/// A modulo schedule in words.
+/// Returns a description of a modulo schedule.
 fn schedule(toggles: &[i64], period: i64) -> String {
-    /// More would not help anybody.
+    /// Maximum number of listed windows.
     const MOST: usize = 8;
     if period == 0 {
         return "always valid".into();
@@ -227,7 +228,7 @@ fn schedule(toggles: &[i64], period: i64) -> String {
     if windows.is_empty() { format!("never valid, {every}") } else { format!("valid {}, {every}", windows.join(", ")) }
 }
 
-/// The bits of a value of type `from` as a value of type `to`: binary points aligned, then wrapped.
+/// Converts the bits of a value from type `from` to type `to`: aligns the binary points, then wraps.
 fn converted(draft: &mut super::builder::Draft, bits: Wiring, from: Kif, to: Kif) -> Wiring {
     let placed = super::lower::placed(bits, from, to.frac, 0);
     draft.window(placed, 0, to.width())

@@ -1,9 +1,9 @@
-//! Names of the file in the HDL source: ports, registers and wires keep them, a block's name is the prefix of the names
-//! of its operations.
+//! Names of a state machine's objects in the HDL source: ports, registers and wires keep the names of the input file,
+//! and a block's name is the prefix of the names of its operations.
 //!
-//! A name that is legal in both languages and not taken stays as it is. An element of several is `name_3`; where a port
-//! has the name already, its register is `name_r` and what is computed for it `name_net_a`, an input as the logic reads
-//! it `name_in`. Operation 17 of block `mac` is `mac_v17`.
+//! A legal and unused name is unchanged. Element 3 of a signal with several elements is `name_3`. If a port has the
+//! name `name`, the register of an output is `name_r`, helper nets of an output wire are `name_net_a`, and the net of
+//! an input is `name_in`. Operation 17 of block `mac` is `mac_v17`.
 
 use super::super::body::remark;
 use super::super::builder::{Draft, DraftNet, Owner};
@@ -17,20 +17,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Name of the block with all logic of hardware that is shared between parts of a model: its operations and inputs have
-/// numbers of their own.
+/// Name of the block that contains all logic of time-multiplexed hardware. The numbers of its operations and inputs are
+/// unrelated to those of the model.
 pub(crate) const SHARED_LOGIC: &str = "logic";
 
-/// Characters of a name of the file that are used: names are written out millions of times.
+/// Maximum number of characters of a name from the input file, because names are written millions of times.
 const LONGEST: usize = 80;
 
-/// A name of the file where people read it: on one line, in ASCII, not endless.
+/// Returns a name of the input file for comments and messages: one line, printable ASCII, of limited length.
 pub(super) fn shown(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '?' };
     name.chars().take(LONGEST).map(plain).collect()
 }
 
-/// Names that are taken, in lower case: VHDL does not tell cases apart.
+/// Names in use, in lower case, because VHDL ignores case.
 #[derive(Default)]
 struct Taken(FxHashSet<String>);
 
@@ -56,25 +56,25 @@ pub(super) struct Names<'a> {
     machine: &'a Machine,
     top: String,
     clock: String,
-    /// Names of the ports, by signal; empty for what is no port.
+    /// Names of the ports, by signal; empty for signals that are not ports.
     ports: Vec<String>,
     /// Names of all elements.
     objects: Vec<String>,
-    /// Number of each signal's first element.
+    /// Index of each signal's first element among all elements.
     first: Vec<u32>,
-    /// Number of helpers of an element that have a name.
+    /// Number of named helper nets of each element.
     helpers: FxHashMap<u32, u32>,
     taken: Taken,
-    /// Nets of the blocks in order, with what describes them.
+    /// Range of nets of each block, in order, with the describer of the block.
     blocks: Vec<(Range<u32>, Describer<'a>)>,
     text: String,
 }
 
 impl<'a> Names<'a> {
-    /// Names for a machine whose blocks have these nets.
+    /// Returns the names for a machine whose blocks have these ranges of nets.
     pub(super) fn new(machine: &'a Machine, (top, clock): (&str, &str), blocks: &[(Range<u32>, BlockId)]) -> Names<'a> {
         let mut taken = Taken::default();
-        // The file's ports come first, whatever else there is.
+        // Ports claim their names before all other objects.
         let is_port = |id: SignalId| machine.signal(id).output || machine.signal(id).kind == SignalKind::Input;
         let port = |id: SignalId| if is_port(id) { taken.claim(&machine.signal(id).name) } else { String::new() };
         let ports: Vec<String> = machine.signal_ids().map(port).collect();
@@ -151,7 +151,7 @@ impl<'a> Names<'a> {
         said
     }
 
-    /// Name of a net.
+    /// Writes the name of a net.
     pub(super) fn name(&mut self, id: NetId, net: &DraftNet) -> (u32, u32) {
         let Owner::Object(object) = net.owner else {
             return self.in_block(id, |describer| describer.name(net.owner, net.helper, None));
@@ -175,13 +175,13 @@ impl<'a> Names<'a> {
         self.since(start)
     }
 
-    /// Name of the next memory that is first read by this net.
+    /// Returns the name of the next memory whose first reader is this net.
     pub(super) fn rom(&mut self, reader: NetId, draft: &Draft) -> String {
         let owner = draft.nets[reader.index()].owner;
         self.in_block(reader, |describer| describer.rom_name(owner))
     }
 
-    /// The remark on a net of which only demanded bits are kept.
+    /// Writes the comment on a net, of which only demanded bits are kept.
     pub(super) fn comment(&mut self, id: NetId, draft: &Draft, demand: &Demand) -> (u32, u32) {
         let net = &draft.nets[id.index()];
         let Owner::Object(object) = net.owner else {
@@ -194,7 +194,7 @@ impl<'a> Names<'a> {
         let element = (object - self.first[signal.index()]) as usize;
         let about = self.machine.signal(signal);
         let start = self.text.len();
-        // A register that is called like its signal needs no other name.
+        // The comment omits the signal name if the register has this name.
         if about.kind != SignalKind::Register || self.objects[object as usize] != about.name {
             self.text.push_str(match about.kind {
                 SignalKind::Input => "input ",
@@ -217,7 +217,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns the prefix of the names of a block's operations: its name, changed until no other name can begin with it.
+/// Returns the prefix of the names of a block's operations: the name of the block, changed until no other name can
+/// begin with the prefix.
 fn prefix(block: &str, taken: &Taken, prefixes: &mut FxHashSet<String>) -> String {
     let short: String = block.chars().take(LONGEST).collect();
     let legal = legalise(&short);

@@ -1,16 +1,16 @@
-//! Register bits that need no flip-flop of their own.
+//! Detection of register bits that need no separate flip-flop.
 //!
-//! A bit is *constant* if it starts as that constant, is reset to it and loads nothing else; it is *the same* as an
-//! earlier one if both start, reset, hold and load alike. (A value before the first load that no file defines may be
-//! anything.) Both follow by induction over the clock from the drawing as it is; a new drawing in which readers see the
-//! constant or the earlier bit may show more.
+//! A bit is *constant* if its power-on value, its reset value and all loaded values are this constant. A bit *equals*
+//! an earlier bit if both have equal power-on values, resets, enables and next values. (An undefined value before the
+//! first load may be any value.) Both properties follow by induction over the cycles. The search uses the current
+//! draft; in a new draft, where readers use the constant or the earlier bit, it may find more such bits.
 
 use super::super::cell::{NetId, Piece, Wiring};
 use super::super::wiring::{Pool, part};
 use super::draw::Drawn;
 use rustc_hash::FxHashMap;
 
-/// Where a bit comes from.
+/// Source of a bit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Bit {
     Const(bool),
@@ -26,7 +26,7 @@ struct Key {
     init: Option<Bit>,
 }
 
-/// Returns equivalent bits for each register's readers; `None` if these are the ones used in this drawing.
+/// Returns equivalent bits for each register's readers; `None` if this draft already uses these bits.
 pub(super) fn find(drawn: &mut Drawn) -> Option<Vec<Vec<Piece>>> {
     let mut first: FxHashMap<Key, (NetId, u32)> = FxHashMap::default();
     let mut conditions: FxHashMap<Vec<Piece>, u32> = FxHashMap::default();
@@ -63,11 +63,12 @@ pub(super) fn find(drawn: &mut Drawn) -> Option<Vec<Vec<Piece>>> {
     (all != drawn.shown).then_some(all)
 }
 
-/// The constant that a bit always is, if it loads `d` and else becomes one of `others`.
+/// Returns the constant value of a register bit that loads `d` and has the power-on and reset values `others`; `None`
+/// if the bit is not constant.
 fn constant(d: Bit, own: Bit, others: [Option<Bit>; 2]) -> Option<bool> {
     let mut value = match d {
         Bit::Const(one) => Some(one),
-        // It holds.
+        // The bit keeps its value.
         _ if d == own => None,
         Bit::Of(..) => return None,
     };

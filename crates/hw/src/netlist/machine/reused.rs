@@ -1,4 +1,4 @@
-//! The hardware of a program that is computed over several clocks: a state machine with the program's ports.
+//! Lowering of time-multiplexed hardware: a state machine with the ports of the program.
 
 use super::super::cell::{Cell, Element, Interface, Netlist};
 use super::super::constants;
@@ -6,19 +6,19 @@ use super::super::describe::element_line;
 use super::super::options::Options;
 use alir_core::ir::machine::Machine;
 
-/// When and where a sample is at the ports.
+/// Cycles and port bits of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AtPorts {
-    /// For this number of cycles, from the one whose edge accepts it on.
+    /// All elements are stable for this number of cycles, from the cycle whose edge accepts the sample on.
     Whole(u32),
-    /// In this number of beats, one per cycle from that one on: the elements, which share a port. They get its name
-    /// here.
+    /// The elements share a port and come in this number of beats, one beat per cycle from the accepting cycle on.
+    /// [`lower_reused`] sets the port name of the elements.
     Beats(u32, Vec<Element>),
 }
 
-/// The hardware of a machine that takes a sample every `interval` clocks and shows its result `latency` clocks later.
-/// Its input ports are those for reset, enable and valid flag, as far as `options` ask for them, then the program's;
-/// its output ports the one that says when a sample is taken, that of the valid flag, then the program's.
+/// Returns the netlist of a machine with initiation interval `interval` and latency `latency`, in cycles. The input
+/// ports of the machine are reset, enable and valid flag, if `options` request them, then the program's inputs. The
+/// output ports are `ready`, the valid flag if requested, then the program's outputs.
 pub fn lower_reused(
     machine: &Machine,
     options: &Options,

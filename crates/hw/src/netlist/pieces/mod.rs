@@ -1,29 +1,28 @@
-//! Tables decomposed into functions of few inputs, each of which fills one look-up table of the device.
+//! Decomposition of tables into functions of few inputs (*pieces*), each of which fits one LUT of the device.
 //!
-//! Synthesisers make a table's bit of 8 address bits from four look-up tables and the slice's multiplexers, since that
-//! is fast; most bits of a smooth function need fewer cells as a function of functions. A bit `f` of more inputs than a
-//! look-up table has is decomposed as `h(g1(B), .., gk(B), S)` (R. L. Ashenhurst, *The decomposition of switching
-//! functions*, 1957; H. A. Curtis, *A New Approach to the Design of Switching Circuits*, 1962): `B` are as many inputs
-//! as a look-up table has, `S` the others and some of `B` too, where that takes fewer `g` (the decomposition is not
-//! disjoint then). The `g` number the different columns that `f` has over `B` for the same value of what `S` shares
-//! with it. Where no such decomposition exists, `f` is split at its highest input. Equal functions are made once, also
-//! between bits.
+//! Synthesisers build a bit with 8 address bits from four LUTs and the multiplexers of the slice, which is fast. Most
+//! bits of a smooth function need fewer cells as a function of functions. A bit `f` with more inputs than a LUT is
+//! decomposed as `h(g1(B), .., gk(B), S)` (R. L. Ashenhurst, *The decomposition of switching functions*, 1957; H. A.
+//! Curtis, *A New Approach to the Design of Switching Circuits*, 1962). `B` are as many inputs as a LUT has. `S` are
+//! all other inputs, and also some inputs of `B` if that needs fewer `g` (then the decomposition is not disjoint). The
+//! `g` encode the distinct columns of `f` over `B`, separately for each value of the inputs in both `S` and `B`. If no
+//! such decomposition exists, `f` is split at its highest input. Equal functions are built once, also across bits.
 //!
-//! The search is exhaustive up to [`WIDEST`] inputs and needs work in proportion to the table's words. Where an address
-//! has one bit more than a look-up table, all bits of the word are looked at together ([`reuse`]).
+//! The search is exhaustive up to [`WIDEST`] inputs, and its work is proportional to the number of table words. If an
+//! address has one bit more than a LUT has inputs, a second search examines all bits of the word together ([`reuse`]).
 
 mod reuse;
 
 use super::Rom;
 use rustc_hash::FxHashMap;
 
-/// Most inputs of a function that is decomposed; wider ones are split first.
+/// Maximum number of inputs of a function that is decomposed; wider functions are split first.
 const WIDEST: usize = 9;
 
-/// Most bits of an address whose table is decomposed.
+/// Maximum number of address bits of a table that is decomposed.
 pub(crate) const MOST_ADDRESS_BITS: u32 = 14;
 
-/// Most inputs of a piece.
+/// Maximum number of inputs of a piece.
 const MOST_INPUTS: usize = 6;
 
 /// Input of a piece, or source of a bit of the table.
@@ -37,29 +36,29 @@ pub(crate) enum Source {
     Piece(u32),
 }
 
-/// A function of at most as many inputs as a look-up table has.
+/// A function with at most as many inputs as a LUT.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
-    /// Its inputs, the lowest bit of an index into `table` first.
+    /// Inputs; the first input is the lowest bit of the index into `table`.
     pub(crate) inputs: Vec<Source>,
-    /// Its values.
+    /// Truth table over the inputs.
     pub(crate) table: u64,
-    /// Number of pieces on the longest path up to this one, itself included.
+    /// Number of pieces on the longest path up to and including this piece.
     pub(crate) level: u32,
-    /// `true` if another piece reads it.
+    /// `true` if another piece reads this piece.
     pub(crate) inner: bool,
 }
 
-/// A table in pieces.
+/// Table decomposed into pieces.
 #[derive(Clone, Debug)]
 pub(crate) struct Pieces {
-    /// In topological order.
+    /// Pieces in topological order.
     pub(crate) pieces: Vec<Piece>,
-    /// The bits of a word.
+    /// Source of each bit of a word.
     pub(crate) bits: Vec<Source>,
 }
 
-/// A function of the address: a value for each address.
+/// Truth table over the address: one bit for each address.
 type Function = Vec<u64>;
 
 fn bit(f: &[u64], at: usize) -> bool {
@@ -74,9 +73,9 @@ fn is_constant(f: &[u64]) -> Option<bool> {
 }
 
 impl Pieces {
-    /// Decomposes a table for look-up tables of `table_inputs` inputs, between 3 and 6.
+    /// Decomposes a table for LUTs of `table_inputs` inputs, between 3 and 6.
     pub(crate) fn new(rom: &Rom, table_inputs: u32) -> Pieces {
-        // At least one word of 64 values: what the address has not, no bit depends on.
+        // A function has at least one word of 64 values; no bit depends on the added address bits.
         let inputs = rom.addr_width.max(6);
         let addresses = 1usize << inputs;
         let mut state = State {
@@ -97,7 +96,7 @@ impl Pieces {
                 f[address >> 6] |= (word >> position & 1) << (address & 63);
             }
         }
-        // High bits are the simple ones: what they are made of is there for the others.
+        // High bits are the simplest, so they come first, and other bits can reuse their pieces.
         let mut bits: Vec<Source> = functions.iter().rev().map(|f| state.realise(f)).collect();
         bits.reverse();
         let (mut pieces, bits) = state.shared(&functions).unwrap_or((state.pieces, bits));
@@ -111,7 +110,7 @@ impl Pieces {
         Pieces { pieces, bits }
     }
 
-    /// Levels of pieces that other pieces read.
+    /// Returns the number of levels of pieces that other pieces read.
     pub(crate) fn inner_levels(&self) -> u32 {
         self.pieces.iter().filter(|piece| piece.inner).map(|piece| piece.level).max().unwrap_or(0)
     }
@@ -119,7 +118,7 @@ impl Pieces {
 
 struct State {
     inputs: u32,
-    /// Inputs of a piece.
+    /// Maximum number of inputs of a piece.
     most: usize,
     pieces: Vec<Piece>,
     known: FxHashMap<Function, Source>,
@@ -136,7 +135,8 @@ impl State {
         f
     }
 
-    /// Pieces and bits by the search over all bits, where that can be done and takes fewer pieces than there are.
+    /// Returns the pieces and bits of the search over all bits ([`reuse`]); `None` if this search does not apply or
+    /// needs as many pieces as exist.
     fn shared(&self, functions: &[Function]) -> Option<(Vec<Piece>, Vec<Source>)> {
         let most = self.most;
         if self.inputs as usize != most + 1 {
@@ -183,12 +183,12 @@ impl State {
         }
     }
 
-    /// The inputs that a function depends on, the lowest first.
+    /// Returns the inputs that a function depends on, in rising order.
     fn support(&self, f: &[u64]) -> Vec<u32> {
         (0..self.inputs).filter(|&input| depends(f, input)).collect()
     }
 
-    /// A piece for a function, with the values that its inputs' values have it take.
+    /// Adds a piece for the function `f`, with these inputs and this truth table over the inputs.
     fn piece(&mut self, f: &Function, inputs: Vec<Source>, table: u64) -> Source {
         let level = inputs.iter().map(|input| match input {
             Source::Piece(read) => self.pieces[*read as usize].level,
@@ -201,7 +201,7 @@ impl State {
         made
     }
 
-    /// `f` as a multiplexer that its highest input steers.
+    /// Builds `f` as a multiplexer whose select is the highest input of `f`.
     fn split(&mut self, f: &Function, support: &[u32]) -> Source {
         let highest = support[support.len() - 1];
         let halves = [false, true].map(|one| {
@@ -212,7 +212,7 @@ impl State {
         self.combine(f, &inputs, |x| if x[2] { x[1] } else { x[0] })
     }
 
-    /// A piece that computes something of sources, of which some may be constant.
+    /// Adds a piece that computes `value` of the sources; sources may be constant.
     fn combine(&mut self, f: &Function, sources: &[Source], value: impl Fn(&[bool]) -> bool) -> Source {
         let mut inputs: Vec<Source> = Vec::new();
         for &source in sources {
@@ -237,7 +237,8 @@ impl State {
         self.piece(f, inputs, table)
     }
 
-    /// The decomposition of fewest `g`, if there is one that a single `h` completes.
+    /// Returns the decomposition with the fewest `g` and a single piece for `h`; `None` if no such decomposition
+    /// exists.
     fn decomposition(&self, f: &Function, support: &[u32]) -> Option<Decomposition> {
         let (width, most) = (support.len(), self.most);
         let rest = width - most;
@@ -245,7 +246,7 @@ impl State {
             return None;
         }
         let values = compact(f, support);
-        // The column of each value of `bound`, for each choice of `bound`.
+        // For each choice of `bound`, the column of each value of the bound inputs.
         let choices: Vec<(u32, Vec<u8>)> =
             subsets(width, most).map(|bound| (bound, columns(&values, width, bound))).collect();
         for functions in 1..=most - rest {
@@ -261,7 +262,7 @@ impl State {
         None
     }
 
-    /// The `g` of a decomposition.
+    /// Returns the functions `g` of a decomposition.
     fn numbers(&self, found: &Decomposition, support: &[u32]) -> Vec<Function> {
         let bound = chosen(support, found.bound);
         let mut numbers = vec![vec![0u64; 1 << (self.inputs - 6)]; found.functions];
@@ -282,7 +283,7 @@ impl State {
         for g in &numbers {
             sources.push(self.realise(g));
         }
-        // What `f` is for each value of what `h` reads; a value that does not occur may be anything.
+        // Truth table of `h`; entries for input values that do not occur are arbitrary.
         let mut table = [false; 64];
         for at in 0..1usize << self.inputs {
             let numbered = numbers.iter().enumerate().fold(0, |v, (i, g)| v | usize::from(bit(g, at)) << i);
@@ -297,20 +298,20 @@ fn chosen(inputs: &[u32], set: u32) -> Vec<u32> {
     inputs.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1).map(|(_, &input)| input).collect()
 }
 
-/// The values of some inputs at an address, side by side.
+/// Returns the values of some inputs at an address, packed from bit 0 on.
 fn gathered(address: usize, inputs: &[u32]) -> usize {
     inputs.iter().enumerate().fold(0, |v, (i, &input)| v | (address >> input & 1) << i)
 }
 
 /// Decomposition of a function.
 struct Decomposition {
-    /// Which of its inputs the `g` read.
+    /// Set of inputs that the `g` read, as bits.
     bound: u32,
-    /// Which of those `h` reads too.
+    /// Set of bound inputs that `h` also reads, as bits.
     shared: u32,
     /// Number of `g`.
     functions: usize,
-    /// Joint code of the `g` for each value of the bound inputs.
+    /// Values of all `g`, as bits, for each value of the bound inputs.
     codes: Vec<u8>,
 }
 
@@ -333,7 +334,7 @@ fn depends(f: &[u64], input: u32) -> bool {
     }
 }
 
-/// A function's values over the inputs that it depends on alone; repeated up to 64.
+/// Returns the truth table of a function over only the inputs `support`, repeated up to 64 values.
 fn compact(f: &[u64], support: &[u32]) -> Vec<u64> {
     let width = support.len();
     let values = 1usize << width.max(6);
@@ -345,13 +346,13 @@ fn compact(f: &[u64], support: &[u32]) -> Vec<u64> {
     all
 }
 
-/// Returns the subsets of `count` of the first `of` numbers, as bits.
+/// Returns all subsets of `count` of the numbers below `of`, as bit sets.
 fn subsets(of: usize, count: usize) -> impl Iterator<Item = u32> {
     (0..1u32 << of).filter(move |set| set.count_ones() as usize == count)
 }
 
-/// Numbers of the columns that a function has over the bound inputs: for each of their values a number for what is left
-/// of it.
+/// Returns, for each value of the bound inputs, the index of the function's column: equal columns have equal indices. A
+/// column is the truth table over the other inputs.
 fn columns(values: &[u64], width: usize, bound: u32) -> Vec<u8> {
     let place = |of: &[usize], value: usize| of.iter().enumerate().fold(0, |v, (i, &to)| v | (value >> i & 1) << to);
     let (inside, outside): (Vec<usize>, Vec<usize>) = (0..width).partition(|i| bound >> i & 1 == 1);
@@ -371,8 +372,8 @@ fn columns(values: &[u64], width: usize, bound: u32) -> Vec<u8> {
         .collect()
 }
 
-/// Returns codes of `functions` bits that distinguish the columns with the same shared inputs; `None` if these are too
-/// many.
+/// Returns codes of `functions` bits that distinguish all columns with equal values of the shared inputs; `None` if
+/// there are too many columns.
 fn codes(columns: &[u8], shared: u32, functions: usize) -> Option<Vec<u8>> {
     const NONE: u8 = u8::MAX;
     let mut known = [[NONE; 64]; 64];
@@ -398,7 +399,7 @@ mod tests {
     use super::*;
     use alir_core::num::SplitMix;
 
-    /// The word that the pieces give for an address.
+    /// Returns the word that the pieces compute for an address.
     fn word(table: &Pieces, address: u64) -> u64 {
         let mut values: Vec<bool> = Vec::new();
         let value = |source: Source, values: &[bool]| match source {
@@ -459,7 +460,7 @@ mod tests {
 
     #[test]
     fn a_smooth_table_takes_fewer_pieces_than_tables_and_multiplexers() {
-        // exp: 8 bits of address, four tables and three multiplexers for each bit of the word.
+        // exp with 8 address bits: without decomposition, four LUTs and three multiplexers for each bit of the word.
         let words = (0..256).map(|x| ((f64::from(x) / 32.0).exp()) as u64).collect();
         let table = Pieces::new(&rom(8, 12, words), 6);
         assert!(table.pieces.len() <= 48, "{}", table.pieces.len());

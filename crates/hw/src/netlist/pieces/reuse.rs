@@ -8,8 +8,8 @@
 //! other inputs require that the function differs between some addresses; several bits can use one function as long as
 //! the graph of all these constraints can be coloured with two colours.
 //!
-//! The result depends on the order of the bits, so a few pseudo-random orders are tried. The work is counted, and
-//! limited in proportion to the number of bits of the word.
+//! The result depends on the order of the bits, so a few pseudo-random orders are tried. A budget limits the work in
+//! proportion to the number of bits of the word.
 
 use alir_core::num::SplitMix;
 
@@ -29,9 +29,9 @@ const WORK_PER_BIT: u32 = 1000;
 const WORK_PER_FUNCTION: u32 = 1000;
 /// Largest part of the budget for one more bit that a function might complete.
 const WORK_PER_FURTHER_BIT: u32 = 100;
-/// Number of functions evaluated for each address bit that they do not read.
+/// Maximum number of functions evaluated for each address bit that the functions do not read.
 const FUNCTIONS: usize = 2;
-/// Number of such address bits for which functions are evaluated.
+/// Maximum number of unread address bits for which functions are evaluated.
 const IDLE_BITS: usize = 2;
 /// Largest number of pieces on a path, which limits the delay of the word.
 const MOST_LEVELS: u32 = 3;
@@ -55,13 +55,13 @@ pub(super) struct PieceSignal {
     pub(super) value: Function,
     /// Indices of the earlier signals that determine the value; empty for an address bit.
     pub(super) inputs: Vec<usize>,
-    /// Number of pieces on the longest path up to this signal, itself included.
+    /// Number of pieces on the longest path up to and including this signal.
     pub(super) level: u32,
 }
 
 impl PieceSignal {
-    /// Returns its truth table over its inputs, the first of which is the lowest bit of the index. Combinations of
-    /// inputs that do not occur read zero.
+    /// Returns the truth table of the signal over its inputs; the first input is the lowest bit of the index. Entries
+    /// for input values that do not occur are zero.
     pub(super) fn table(&self, signals: &[PieceSignal]) -> u64 {
         let addresses = 1 << signals.iter().take_while(|signal| signal.inputs.is_empty()).count();
         let bit = |value: Function, address: u32| (value >> address & 1) as u64;
@@ -87,7 +87,7 @@ pub(super) fn search(most: usize, bits: &[Function], limit: usize) -> Option<Vec
     best
 }
 
-/// One attempt, with one order of the bits.
+/// State of one search, with one order of the bits.
 struct Search {
     /// Largest number of inputs of a piece, one less than the number of address bits.
     most: usize,
@@ -164,7 +164,7 @@ impl Search {
         let mut open = bits.to_vec();
         open.sort_unstable();
         open.dedup();
-        // In their order in the word.
+        // Restores the order of the bits in the word.
         open.sort_by_key(|value| bits.iter().position(|bit| bit == value));
         self.shuffle(&mut open);
         loop {
@@ -374,7 +374,7 @@ fn covered(
         if *work == 0 {
             break;
         }
-        // Later options need not consider it: this branch covers all choices that contain it.
+        // This branch covers all choices that contain this candidate, so later options exclude the candidate.
         free[*at] = false;
         chosen.push(*at);
         found = covered(value, parts, candidates, free, left - 1, work, chosen);
@@ -425,8 +425,8 @@ fn choices(
 struct Constraints(Vec<(u64, u64)>);
 
 impl Constraints {
-    /// Returns these constraints with those of a bit whose other inputs leave these classes; `None` if no function
-    /// satisfies all of them.
+    /// Returns these constraints combined with the constraints of a bit, whose other inputs leave these classes; `None`
+    /// if no function satisfies all of them.
     fn with(&self, bit: Function, classes: &[Function], most: usize) -> Option<Constraints> {
         let folded = |part: Function| (part | part >> (1 << most)) as u64 & (u64::MAX >> (64 - (1 << most)));
         let pairs = || classes.iter().map(|class| (folded(class & bit), folded(class & !bit)));
@@ -487,7 +487,8 @@ mod tests {
         assert_eq!(exchanged(turned, 2, 6), value);
     }
 
-    /// Asserts that every signal is a function of its inputs, that these are few, and that every bit is a signal.
+    /// Asserts that every signal is a function of its inputs, that signals have few inputs, and that every bit is a
+    /// signal.
     fn assert_complete(most: usize, bits: &[Function], signals: &[PieceSignal]) {
         for (at, signal) in signals.iter().enumerate().skip(most + 1) {
             assert!((1..=most).contains(&signal.inputs.len()) && signal.inputs.iter().all(|&input| input < at));
@@ -520,7 +521,7 @@ mod tests {
 
     #[test]
     fn bits_of_a_smooth_function_share_pieces() {
-        // tanh of seven bits, the first table of lut_heavy: 10 bits, one piece each at least.
+        // tanh of seven bits, the first table of lut_heavy: each of its 10 bits needs at least one piece.
         let word = |x: i32| ((f64::from(x) / 16.0).tanh() * 512.0).floor() as i32;
         let value = |bit: i32, at: i32| Function::from((word((at ^ 64) - 64) >> bit & 1) as u8) << at;
         let bits: Vec<Function> = (0..10).rev().map(|bit| (0..128).fold(0, |f, at| f | value(bit, at))).collect();

@@ -1,7 +1,7 @@
 //! The checker of bit-serial plans, which is independent of their construction.
 //!
-//! It follows the bits of one sample: every bit that an operation reads is one that a stream shows in that clock, and
-//! none is shown in the place of another sample's.
+//! The checker follows the bits of one sample: a stream shows every bit in the tick in which an operation reads it, and
+//! bits of different samples never collide.
 
 use super::{Graph, Kind, Plan, Read, Stream, highest, lowest};
 use alir_core::num::Kif;
@@ -10,7 +10,7 @@ use num_bigint::BigInt;
 /// Checks a plan of a graph.
 ///
 /// # Errors
-/// The first rule that is broken.
+/// Describes the first violated rule.
 pub fn check(graph: &Graph, plan: &Plan) -> Result<(), String> {
     ensure(plan.interval >= 2, || format!("interval {}", plan.interval))?;
     ensure(plan.latency > u32::from(plan.registered_outputs), || "no latency".into())?;
@@ -38,17 +38,17 @@ fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
 struct Checker<'a> {
     graph: &'a Graph,
     plan: &'a Plan,
-    /// Ticks of a clock, and of an interval.
+    /// Number of ticks per cycle (`digit`) and per interval (`ticks`).
     digit: i64,
     ticks: i64,
 }
 
-/// Bits of a stream.
+/// Stream that a read refers to.
 struct Source {
     stream: Stream,
-    /// By which power of two it is scaled.
+    /// Exponent of the power of two that scales the stream.
     shift: i64,
-    /// The weights that it shows, of those that are read; zeros around them are known.
+    /// Lowest and highest weight that the stream must show for the read; bits outside of this range are zero.
     weights: (i64, i64),
 }
 
@@ -57,7 +57,7 @@ impl Checker<'_> {
         self.graph.nodes[read.node].kif
     }
 
-    /// The stream that shows these weights of what is read; nothing where these bits are constants.
+    /// Returns the stream that shows these weights of a read; `None` if all of these bits are constant.
     fn source(&self, read: Read, (mut low, mut high): (i64, i64)) -> Result<Option<Source>, String> {
         let mut node = read.node;
         let mut shift = i64::from(read.shift);
@@ -92,7 +92,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A read of these weights, that of weight 0 in a tick.
+    /// Checks a bit-by-bit read of these weights, which reads weight 0 in tick `time`.
     fn bits(&self, read: Read, time: i64, weights: (i64, i64)) -> Result<(), String> {
         if weights.0 > weights.1 {
             return Ok(());
@@ -102,7 +102,7 @@ impl Checker<'_> {
         ensure(time >= shown, || format!("node {} is read in tick {time}, and shown in {shown}", read.node))
     }
 
-    /// A read of the highest bit, before a tick.
+    /// Checks a read of the highest bit, which must be available before a tick.
     fn flag(&self, read: Read, before: i64) -> Result<(), String> {
         let top = i64::from(highest(self.kif(read)) + read.shift);
         let Some(source) = self.source(read, (top, top))? else { return Ok(()) };
@@ -110,7 +110,7 @@ impl Checker<'_> {
         ensure(shown < before, || format!("the highest bit of node {} is shown in tick {shown}", read.node))
     }
 
-    /// A read of all bits of a type, which are there at once in a clock.
+    /// Checks a read of all bits of a type in one cycle.
     fn word(&self, read: Read, kif: Kif, clock: i64) -> Result<(), String> {
         if kif.is_zero() {
             return Ok(());
@@ -118,7 +118,8 @@ impl Checker<'_> {
         let all = (i64::from(lowest(kif)), i64::from(highest(kif)));
         let Some(source) = self.source(read, all)? else { return Ok(()) };
         let (low, high) = source.weights;
-        // The bits are collected as they come, or later, a clock's at its end; they stay until the next sample's.
+        // Registers collect the bits when the stream shows them or after a delay, at the end of each cycle, and keep
+        // them until the bits of the next sample.
         let shown = i64::from(source.stream.time) - source.shift;
         let begins = shown.max(self.digit * clock - self.ticks - low);
         let clock_of = |tick: i64| tick.div_euclid(self.digit);
@@ -134,7 +135,7 @@ impl Checker<'_> {
         let (time, high) = (i64::from(stream.time), i64::from(stream.high));
         let (from, top) = (i64::from(lowest(node.kif)), i64::from(highest(node.kif)));
         let to = high.min(top);
-        // Registers hold anything when the clock of the first sample begins, whatever is done in those before.
+        // Registers may contain any value at the beginning of the first sample's cycle.
         let begins = |tick: i64| ensure(tick >= 0, || format!("it begins in tick {tick}, before the sample"));
         ensure(from <= high, || "a stream shows nothing".into())?;
         ensure(high - from < self.ticks, || format!("weights {from} to {high} take more than the interval"))?;
@@ -171,12 +172,12 @@ impl Checker<'_> {
                 };
                 let first = a.iter().chain([b]).map(from_weight).fold(from, i64::min);
                 ensure(to - first < self.ticks, || "a carry goes on into the next sample".into())?;
-                // Its carry is set in the tick before.
+                // The carry is initialised one tick earlier.
                 begins(time - 2 + first)?;
                 a.iter().chain([b]).try_for_each(|x| self.bits(*x, time - 1, (first, to)))
             }
             Kind::Whole { operands, .. } => {
-                // Computed in the clock before the one in which its first bit is taken.
+                // The result is computed in the cycle before the stream loads its first bit.
                 let clock = (time - 1 + from).div_euclid(self.digit) - 1;
                 let last = (time - 1 + high).div_euclid(self.digit);
                 begins(clock)?;
@@ -187,7 +188,8 @@ impl Checker<'_> {
     }
 }
 
-/// Returns `true` if every value of `x * 2^shift`, bits below the step of `kif` dropped, is one of `kif`.
+/// Returns `true` if type `kif` represents `x * 2^shift` for every `x`, after truncation of the bits below the step of
+/// `kif`.
 fn fits(x: Kif, shift: i32, kif: Kif) -> bool {
     let moved = x.frac - shift;
     let common = moved.max(kif.frac);

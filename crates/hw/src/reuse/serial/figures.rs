@@ -1,27 +1,27 @@
-//! Figures of a bit-serial plan.
+//! Hardware figures of a bit-serial plan.
 
 use super::plan::Planner;
 use super::{Graph, Kind, Node, Plan, Stream, lowest};
 use serde::Serialize;
 
-/// Hardware of a plan.
+/// Hardware figures of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Figures {
-    /// Bits of each value that go through in a clock.
+    /// Number of bits of each value per cycle.
     pub bits_per_clock: u32,
     /// Number of bit-serial values.
     pub streams: usize,
-    /// Full adders of all sums.
+    /// Number of full adders of all sums.
     pub full_adders: usize,
-    /// Operations that are computed on whole values.
+    /// Number of operations on whole values.
     pub whole_operations: usize,
-    /// Bits of registers that hold the inputs.
+    /// Bits of registers that store the inputs.
     pub captured_bits: u64,
-    /// Bits of registers that hold the results.
+    /// Bits of registers that store the results.
     pub result_bits: u64,
-    /// Bits of registers after streams that are read later.
+    /// Bits of delay registers after streams with later readers.
     pub delay_bits: u64,
-    /// Bits of registers that hold what was computed on whole values.
+    /// Bits of registers that store the results of operations on whole values.
     pub whole_bits: u64,
 }
 
@@ -52,11 +52,11 @@ impl Figures {
     }
 }
 
-/// Tables that a plan is estimated to take.
+/// Returns the estimated number of LUTs of a plan.
 pub(in crate::reuse) fn tables(graph: &Graph, plan: &Plan) -> f64 {
-    /// A full adder: the sum, and the carry, which is cleared for each sample.
+    /// LUTs of a full adder: the sum, and the carry, which is initialised for each sample.
     const FULL_ADDER: f64 = 2.0;
-    /// For a bit of a value that is shown bit by bit: a multiplexer of four bits is a table.
+    /// LUTs per bit of a value that is shown bit by bit: a LUT selects among four bits, which are three selections.
     const SELECTED: f64 = 1.0 / 3.0;
     let digit = f64::from(plan.digit);
     let one = |(node, stream): (&Node, &Option<Stream>)| {
@@ -76,8 +76,8 @@ pub(in crate::reuse) fn tables(graph: &Graph, plan: &Plan) -> f64 {
     graph.nodes.iter().zip(&plan.streams).map(one).sum()
 }
 
-/// The first and the last clock in which a node's stream shows bits of a sample, counted from the edge that accepts it;
-/// nothing if it has none.
+/// Returns the first and the last cycle in which a node's stream shows bits of a sample, counted from the edge that
+/// accepts the sample; `None` if the node has no stream.
 pub fn clocks(graph: &Graph, plan: &Plan, id: usize) -> Option<[u32; 2]> {
     let stream = plan.streams[id]?;
     let clock = |weight: i32| (stream.time + weight).div_euclid(plan.digit as i32).max(0) as u32;

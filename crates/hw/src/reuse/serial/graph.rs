@@ -1,4 +1,4 @@
-//! A program as operations on streams.
+//! Lowering of a program to operations on streams.
 
 use super::{Kind, Node, Read};
 use alir_core::ir::{Builder, Model, Node as Operation, Op, Output, Term, ValueId};
@@ -10,25 +10,25 @@ use num_bigint::BigInt;
 pub struct Graph {
     /// The operations.
     pub nodes: Vec<Node>,
-    /// For each output element what it shows and in which type, before its scale; nothing for the constant zero.
+    /// For each output element, its node and its type before the output's shift; `None` for the constant zero.
     pub outputs: Vec<Option<(Read, Kif)>>,
-    /// For each operation of the program its node; nothing where it is always zero.
+    /// For each operation of the program, its node; `None` for an operation whose result is always zero.
     pub of: Vec<Option<usize>>,
-    /// Elements of the input port, read or not.
+    /// Number of elements of the input port, including unread ones.
     pub n_inputs: usize,
 }
 
 impl Graph {
-    /// Returns the first cycle of each input of the module: of a register loaded by the edge that accepts a sample, or
-    /// of the port, if the sender holds a sample there for an interval.
+    /// Returns the first cycle in which each input of the module is available. With `held`, the sender keeps a sample
+    /// stable at the port for an interval, so the result is 0; otherwise the edge that accepts a sample loads a
+    /// register, so the result is 1.
     pub fn arrivals(&self, held: bool) -> Vec<u32> {
         vec![u32::from(!held); self.n_inputs]
     }
 }
 
-/// Returns the program with every sum as sums of two, like the adders of the hardware: the program that the generated
-/// RTL
-/// is compared with.
+/// Returns the program with every sum decomposed into sums of two, like the adders of the hardware. The generated RTL
+/// is compared with this program.
 pub fn sums_of_two(model: &Model) -> Model {
     let mut out = Builder::like(model);
     let mut of: Vec<ValueId> = Vec::with_capacity(model.nodes().len());
@@ -39,7 +39,7 @@ pub fn sums_of_two(model: &Model) -> Model {
             of.push(out.push(node));
             continue;
         };
-        // Those first that are added.
+        // Added terms come before subtracted ones.
         let mut terms = terms.clone();
         terms.sort_by_key(|term| term.neg);
         let mut range: Option<Interval> = None;
@@ -75,10 +75,10 @@ pub fn sums_of_two(model: &Model) -> Model {
     out.finish().unwrap_or_else(|problems| panic!("sums of two are a program: {:?}", problems.first()))
 }
 
-/// The operations of a program, a negated output as a negation.
+/// Returns the operations of a program on streams. A negated output becomes a negation node.
 ///
 /// # Panics
-/// If a sum of many terms is among them; see [`sums_of_two`].
+/// If the program contains [`Op::Sum`]; see [`sums_of_two`].
 pub fn graph(model: &Model) -> Graph {
     let of = Vec::with_capacity(model.nodes().len());
     let mut lowering = Lowering { model, nodes: Vec::new(), of, ports: vec![None; model.n_inputs()], zero: None };
@@ -106,9 +106,9 @@ pub fn graph(model: &Model) -> Graph {
 struct Lowering<'a> {
     model: &'a Model,
     nodes: Vec<Node>,
-    /// The node of each operation; none where it is always zero.
+    /// Node of each operation; `None` for an operation whose result is always zero.
     of: Vec<Option<usize>>,
-    /// The nodes of the input elements that are read so far.
+    /// Nodes of the input elements that are read so far.
     ports: Vec<Option<Read>>,
     zero: Option<usize>,
 }
@@ -119,7 +119,7 @@ impl Lowering<'_> {
         Read { node: self.nodes.len() - 1, shift: 0 }
     }
 
-    /// A value that is zero is a constant of one bit.
+    /// Returns the node of a value. A value that is always zero reads a constant of one bit.
     fn value(&mut self, v: ValueId) -> Read {
         if let Some(node) = self.of[v.index()] {
             return Read { node, shift: 0 };
@@ -197,7 +197,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The interval of `a ± b * 2^shift`, exactly.
+/// Returns the exact interval of `a ± b * 2^shift`.
 fn both(a: &Interval, (b, shift): (&Interval, i32), minus: bool) -> Interval {
     let b = b.scaled(shift);
     a.plus(&if minus { b.negated() } else { b })

@@ -1,4 +1,4 @@
-//! A bit-serial plan as a state machine.
+//! State machine of a bit-serial plan.
 
 use super::super::Inputs;
 use super::super::frame::{BIT, Frame, Load};
@@ -11,7 +11,7 @@ use alir_core::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// Builds the state machine of a plan, with the ports of the program. Its reset is synchronous and active high.
+/// Builds the state machine of a plan, with the ports of the program. The reset is synchronous and active high.
 ///
 /// # Panics
 /// If the plan does not belong to the graph, the graph not to the program, or an input arrives after the cycle in which
@@ -40,14 +40,13 @@ pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> 
     frame.finish()
 }
 
-/// Draws the bit-serial parts, from the registers that hold the inputs; `tables` are the places of the program's tables
-/// Draws the bit-serial parts, from the registers with the inputs; `tables` are the indices of the program's tables
-/// among those of the block. Returns the results in the cycle before the plan's latency, with `None` for the constant
-/// zero.
+/// Builds the bit-serial parts. `inputs` are the values of the input registers; `tables` are the indices of the
+/// program's tables among those of the block. Returns the results in the cycle before the plan's latency; `None` for
+/// the constant zero.
 ///
-/// The plan has one tick for each bit. With a digit of `d` bits a cycle has `d` ticks, and *lane* `j` of the cycle
-/// performs the actions of its tick `j`: lane 0 of a register that loads in every tick reads the register of the cycle,
-/// and each other lane the value that the previous lane loads.
+/// The plan has one tick for each bit. With a digit of `d` bits, a cycle has `d` ticks, and *lane* `j` of the logic
+/// performs tick `j` of the cycle. For a register that loads in every tick, lane 0 reads the register, and each other
+/// lane reads the value that the previous lane loads.
 pub(in crate::reuse) fn draw(
     frame: &mut Frame<'_>,
     (graph, tables): (&Graph, &[TableId]),
@@ -93,7 +92,7 @@ pub(in crate::reuse) fn draw(
     results
 }
 
-/// Adds registers with the results, and the ports that they drive.
+/// Adds the result registers and the output ports.
 fn outputs(frame: &mut Frame<'_>, (graph, plan): (&Graph, &Plan), results: &[Option<ValueId>]) {
     let model = frame.model;
     let ports = frame.output_ports();
@@ -118,7 +117,7 @@ fn outputs(frame: &mut Frame<'_>, (graph, plan): (&Graph, &Plan), results: &[Opt
     }
 }
 
-/// The highest bit of something, kept in a register from a tick on.
+/// Register that stores the highest bit of a value from a tick on.
 struct Flag {
     register: usize,
     shown: ValueId,
@@ -126,33 +125,33 @@ struct Flag {
     from: Kept,
 }
 
-/// Whose bit is kept.
+/// Source of a stored bit.
 #[derive(Clone, Copy)]
 enum Kept {
-    /// A stream's.
+    /// A stream.
     Stream(usize),
-    /// An earlier register's.
+    /// An earlier register.
     Flag(usize),
 }
 
 struct Drawing<'a, 'm> {
     frame: &'a mut Frame<'m>,
     graph: &'a Graph,
-    /// The places of its tables.
+    /// Indices of the program's tables among those of the block.
     tables: &'a [TableId],
     plan: &'a Plan,
-    /// Values of the registers that hold the inputs.
+    /// Values of the registers that store the inputs.
     inputs: &'a [Option<ValueId>],
-    /// Ticks of a clock, and of an interval.
+    /// Number of ticks per cycle (`digit`) and per interval (`ticks`).
     digit: i32,
     ticks: i32,
-    /// The register of each stream.
+    /// Register of each stream.
     streams: Vec<Option<usize>>,
     /// Bits of each stream in the lanes so far.
     shown: Vec<Vec<ValueId>>,
-    /// The registers after each stream, one per tick, and their values in lane 0.
+    /// Delay registers after each stream, one per tick, and their values in lane 0.
     chains: Vec<Vec<(usize, ValueId)>>,
-    /// Register of each carry, and its value in this lane.
+    /// Register of each carry, and the value of the carry in the current lane.
     carries: Vec<Option<(usize, ValueId)>>,
     /// Registers of values that are read bit by bit.
     wholes: Vec<Option<(usize, ValueId)>>,
@@ -218,7 +217,7 @@ impl Drawing<'_, '_> {
         self.frame.by_phase(self.phases(ticks, 0))
     }
 
-    /// Returns a bit by phase, reusing the complement of an existing one.
+    /// Returns a bit by phase; reuses the complement of an existing bit if possible.
     fn pattern(&mut self, ones: Vec<bool>) -> ValueId {
         let turned: Vec<bool> = ones.iter().map(|one| !one).collect();
         match self.frame.known_by_phase(&turned) {
@@ -307,8 +306,8 @@ impl Drawing<'_, '_> {
 
     // ---- streams ----
 
-    /// Returns the ticks in which a stream loads its own bits; `None` if it loads a bit in every tick. In other ticks a
-    /// stream with copies of its sign keeps its bit.
+    /// Returns the ticks in which a stream loads its own bits; `None` if the stream loads in every tick. In all other
+    /// ticks the stream keeps its bit, which is a copy of the sign.
     fn taken(&self, id: usize, Stream { time, high }: Stream) -> Option<Vec<i32>> {
         let node = &self.graph.nodes[id];
         let top = highest(node.kif);
@@ -316,7 +315,7 @@ impl Drawing<'_, '_> {
         (node.kif.signed && high > top && !selected).then(|| (lowest(node.kif)..=top).map(|w| time - 1 + w).collect())
     }
 
-    /// Creates the registers of streams, carries, and values that are read bit by bit.
+    /// Creates the registers of streams, of carries, and of values that are read bit by bit.
     fn registers(&mut self) {
         for (id, node) in self.graph.nodes.iter().enumerate() {
             let Some(stream) = self.plan.streams[id] else { continue };
@@ -402,7 +401,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Appends a full adder; its carry register has the initial carry in the first tick.
+    /// Appends a full adder and returns its sum bit. The carry register contains the initial carry in the first tick.
     fn sum(
         &mut self,
         (id, time, lane): (usize, i32, i32),
@@ -444,7 +443,7 @@ impl Drawing<'_, '_> {
         sum
     }
 
-    /// Returns the highest bit of a read in a lane, kept from one tick to another.
+    /// Returns the highest bit of a read in a lane, stored from tick `first` to tick `last`.
     fn flag(&mut self, read: Read, first: i32, last: i32, lane: i32) -> ValueId {
         let top = highest(self.graph.nodes[read.node].kif) + read.shift;
         if self.is_zero(read, (top, top)) {
@@ -478,7 +477,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Returns a kept bit in a lane, also before it is kept.
+    /// Returns a stored bit in a lane; a bit that loads in the current cycle is read from its source.
     fn seen(&mut self, from: Kept, lane: i32) -> ValueId {
         match from {
             Kept::Stream(node) => self.tap(node, 0, lane),
@@ -505,7 +504,7 @@ impl Drawing<'_, '_> {
         }
         for node in 0..self.chains.len() {
             for k in 0..self.chains[node].len() {
-                // One clock before, it was `digit` ticks less delayed.
+                // In the previous cycle, the bit had `digit` ticks less delay.
                 let behind = k as i32 + 1 - self.digit;
                 let bit = match behind {
                     1.. => self.chains[node][behind as usize - 1].1,
@@ -519,7 +518,7 @@ impl Drawing<'_, '_> {
 
     // ---- whole values ----
 
-    /// Computes a node that takes whole values.
+    /// Computes a node that operates on whole values.
     fn whole_node(&mut self, id: usize) {
         let graph = self.graph;
         let (Some(stream), Kind::Whole { op, operands, interval }) = (self.plan.streams[id], &graph.nodes[id].kind)
@@ -558,7 +557,7 @@ impl Drawing<'_, '_> {
             let x = self.frame.op(Op::Const { value: code.clone().into() }, Interval::new(code.clone(), code, frac));
             return self.frame.op(Op::Quantise { x, shift: 0 }, interval.clone());
         };
-        // Zeros around the stream's bits are not collected: some would have to come before the sample.
+        // Zeros around the stream's bits are not collected: some of them would precede the sample.
         let (low, high) = (low.max(first), last.map_or(high, |last| high.min(last)));
         let own = self.time(x.node) - x.shift;
         let delay = (self.digit * clock - self.ticks - low - own).max(0);
@@ -596,7 +595,7 @@ impl Drawing<'_, '_> {
         word
     }
 
-    /// Returns registers with the bits of a stream with this time, one for the bits of each cycle.
+    /// Returns registers that collect the bits of a stream with this time, one register for the bits of each cycle.
     fn collected(&mut self, read: Read, time: i32, (low, high): (i32, i32)) -> ValueId {
         let name = format!("{}_word", self.name(read.node));
         let mut word: Option<ValueId> = None;
@@ -649,7 +648,7 @@ impl Drawing<'_, '_> {
                 });
             }
         }
-        // A lane in which it has no bit takes anything.
+        // A lane without bits may show any value.
         entries[0].unwrap_or_else(|| self.frame.constant(0))
     }
 

@@ -1,26 +1,28 @@
-//! Bit-serial hardware: every value is a stream of bits, the lowest first, one bit or a few a clock.
+//! Bit-serial hardware: every value is a stream of bits, least significant bit first, with one bit or a few bits per
+//! cycle.
 //!
 //! ```text
 //! Model ─ graph ─► Graph ─ plan ─► Plan ─ check ─► machine ─► Machine
 //! ```
 //!
-//! The *time* of a stream is the tick in which its bit of weight 2^0 is shown, so that the bit of weight 2^w is shown
-//! `w` ticks later: a shift is another time and takes no hardware. A clock has one tick, or several where `K` is
-//! smaller than the widest value has bits. Both are counted from the clock whose rising edge accepts a sample, and
-//! clock `t` has the phase `t mod K`. A value without end in both directions, zeros below its lowest bit and copies of
-//! the sign above its highest one, is its *expansion*: a stream shows it from the lowest bit to some weight, as many
-//! bits at most as there are ticks in `K` clocks; zeros below, and above a value without a sign, are inserted by its
-//! readers. A sum is a full adder and a register for its carry; operations that need the sign of a value first (a ReLU,
-//! a choice) read the value that much later; products, tables and bit counts collect their operands, are computed at
-//! one phase, and shown bit by bit again.
+//! A cycle has one *tick*, or several ticks if `K` is less than the width of the widest value. The *time* of a stream
+//! is the tick in which the stream shows its bit of weight 2^0, so it shows the bit of weight 2^w `w` ticks later. A
+//! shift only changes the time and takes no hardware. Cycles and ticks are counted from the cycle whose rising edge
+//! accepts a sample; cycle `t` has the phase `t mod K`. The *expansion* of a value is its unlimited bit string, with
+//! zeros below the lowest bit and copies of the sign above the highest bit. A stream shows the expansion from the
+//! lowest bit up to some weight, with at most as many bits as `K` cycles have ticks. The readers of a stream insert the
+//! zeros below its lowest bit and, for unsigned values, above its highest bit. A sum is a full adder and a carry
+//! register. Operations that need the sign of a value first (ReLU, choice) read the value correspondingly later.
+//! Products, tables and bit counts collect their operands, compute the result at one phase, and then show the result
+//! bit by bit.
 //!
 //! | file | what |
 //! |---|---|
-//! | `graph` | a program as operations on streams |
-//! | `plan` | which weights each stream shows, and when |
+//! | `graph` | operations on streams that compute a program |
+//! | `plan` | weights and time of each stream |
 //! | `check` | the independent checker of a plan |
-//! | `machine` | a plan as a state machine |
-//! | `figures` | what a plan takes |
+//! | `machine` | state machine (FSM) of a plan |
+//! | `figures` | hardware figures of a plan |
 
 mod check;
 mod figures;
@@ -42,12 +44,12 @@ use alir_core::num::{Interval, Kif};
 use num_bigint::BigInt;
 use std::fmt;
 
-/// Operand of an operation: weight `w` is the node's weight `w - shift`.
+/// Operand of an operation. The operand's bit of weight `w` is the node's bit of weight `w - shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Read {
     /// The node.
     pub node: usize,
-    /// By which power of two it is scaled.
+    /// Exponent of the power of two that scales the node's value.
     pub shift: i32,
 }
 
@@ -58,36 +60,36 @@ pub enum Kind {
     Port(u32),
     /// `code * 2^low`.
     Constant {
-        /// The code.
+        /// Raw integer value.
         code: BigInt,
-        /// The weight of its lowest bit.
+        /// Weight of the lowest bit of `code`.
         low: i32,
     },
     /// `a ± b`, or `-b`.
     Sum {
-        /// The first operand, zero if there is none.
+        /// The first operand; `None` for zero.
         a: Option<Read>,
         /// The second operand.
         b: Read,
         /// `true` if the second operand is subtracted.
         minus: bool,
     },
-    /// The larger of the operand and zero.
+    /// Maximum of the operand and zero.
     Relu(Read),
-    /// One of two, by the highest bit of a third.
+    /// One of two values, selected by the highest bit of a third value.
     Choice {
-        /// The third.
+        /// The value whose highest bit selects.
         by: Read,
-        /// Taken where the bit is 1.
+        /// Selected if the bit is 1.
         one: Read,
-        /// Taken where it is 0.
+        /// Selected if the bit is 0.
         zero: Read,
     },
-    /// The operand in another type.
+    /// The operand, converted to another type.
     Quantised(Read),
     /// An operation of the program on whole values.
     Whole {
-        /// The operation; its operands count from 0 on.
+        /// The operation; its operands are the values 0, 1, and so on.
         op: Op,
         /// The operands and their intervals.
         operands: Vec<(Read, Interval)>,
@@ -101,54 +103,55 @@ pub enum Kind {
 pub struct Node {
     /// Operation of the node.
     pub kind: Kind,
-    /// The type of the result, with bits.
+    /// Type of the result; its width is at least 1.
     pub kif: Kif,
-    /// Its place in the program's file.
+    /// Index of the operation in the program's file.
     pub origin: u32,
 }
 
-/// The weight of the lowest bit of a type with bits.
+/// Returns the weight of the lowest bit of a type with at least one bit.
 pub fn lowest(kif: Kif) -> i32 {
     -kif.frac
 }
 
-/// The weight of the highest bit of a type with bits.
+/// Returns the weight of the highest bit of a type with at least one bit.
 pub fn highest(kif: Kif) -> i32 {
     kif.int - 1 + i32::from(kif.signed)
 }
 
-/// Bits of a stream: its value's expansion from the lowest bit of its type up to the weight `high`.
+/// Bits of a stream: the expansion of its value, from the lowest bit of its type up to the weight `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// The tick in which the bit of weight 0 is shown; where there is none, that in which it would be.
+    /// Tick of the bit of weight 0, also if the stream has no such bit.
     pub time: i32,
-    /// The last weight.
+    /// Highest weight that the stream shows.
     pub high: i32,
 }
 
-/// Most bits a clock: with more, what is left of the adders takes as much as all of them.
+/// Maximum number of bits per cycle. With more bits, bit-serial adders take as much logic as parallel adders.
 pub const MAX_DIGIT: u32 = 8;
 
-/// When which stream shows what.
+/// Timing of the bit-serial streams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Initiation interval: cycles between two samples.
     pub interval: u32,
-    /// Bits a clock: the ticks of each.
+    /// Bits per cycle: the number of ticks in a cycle.
     pub digit: u32,
-    /// Clocks from the edge that accepts a sample to its result.
+    /// Cycles from the edge that accepts a sample to its result.
     pub latency: u32,
-    /// For each input element the first cycle in which it is available, in a register or, in the cycle that accepts a
-    /// sample, at the port itself: it stays for [`Plan::interval`] cycles.
+    /// For each input element, the first cycle in which a register shows it, or the port (in the cycle that accepts the
+    /// sample). The element is stable for [`Plan::interval`] cycles.
     pub arrivals: Vec<u32>,
-    /// The stream of each node; none for a constant, and for what shows the bits of its operand as they are.
+    /// Stream of each node; `None` for a constant, and for a node whose bits are those of its operand.
     pub streams: Vec<Option<Stream>>,
     /// `true` if an additional plain register is between every result and its port: the last cycle of the latency.
     pub registered_outputs: bool,
 }
 
 impl Plan {
-    /// Clocks from the edge that accepts a sample to its result, registers at the ports aside.
+    /// Returns the number of cycles from the edge that accepts a sample to its result, without registers at the output
+    /// ports.
     pub fn settled(&self) -> u32 {
         self.latency - u32::from(self.registered_outputs)
     }
@@ -182,12 +185,12 @@ pub fn shared(model: &Model) -> f64 {
     if all > 0.0 { 100.0 * (all - whole) / all } else { 0.0 }
 }
 
-/// Why a program has no bit-serial plan at an interval.
+/// Reason for which a program has no bit-serial plan at an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A stream has more bits than go through: the smallest interval that is enough.
+    /// A stream has more bits than the interval allows; contains the smallest sufficient interval, in cycles.
     NeedsInterval(u32),
-    /// Something in the program has no form on streams.
+    /// An operation or an interval that bit-serial hardware does not support; contains the message.
     Operation(String),
 }
 

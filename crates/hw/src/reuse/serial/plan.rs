@@ -1,4 +1,4 @@
-//! Which weights each stream shows, and when.
+//! Weights and times of all streams.
 
 use super::{Graph, Kind, MAX_DIGIT, Plan, Read, Refusal, Stream, highest, lowest};
 use alir_core::num::Kif;
@@ -8,19 +8,19 @@ use alir_core::num::Kif;
 const ROUNDS: usize = 24;
 const LOOKS: u64 = 400_000_000;
 
-/// Plans a graph for a sample every `interval` cycles, with as few bits per cycle as possible; `arrivals` are those of
-/// the plan.
+/// Plans a graph with the initiation interval `interval`, in cycles, and with as few bits per cycle as possible.
+/// `arrivals` are the first cycles of the inputs, as in [`Plan::arrivals`].
 ///
 /// # Errors
-/// If a stream has more bits than fit into that time at [`MAX_DIGIT`] bits per cycle.
+/// If a stream has more bits than fit into the interval at [`MAX_DIGIT`] bits per cycle.
 pub fn plan(graph: &Graph, interval: u32, arrivals: &[u32]) -> Result<Plan, Refusal> {
     planned(graph, interval, arrivals, true)
 }
 
-/// Like [`plan`], with each stream as early as possible, whatever hardware that takes; the latency is equal.
+/// Like [`plan`], but with each stream as early as possible, regardless of delay registers. The latency is equal.
 ///
 /// # Errors
-/// Those of [`plan`].
+/// Like [`plan`].
 pub(in crate::reuse) fn quick_plan(graph: &Graph, interval: u32, arrivals: &[u32]) -> Result<Plan, Refusal> {
     planned(graph, interval, arrivals, false)
 }
@@ -54,8 +54,8 @@ fn planned(graph: &Graph, interval: u32, arrivals: &[u32], spare_delays: bool) -
     Ok(Plan { interval, digit, latency, arrivals, streams: planner.streams, registered_outputs: false })
 }
 
-/// Up to which weight a node in another type than its operand has the operand's expansion, zeros aside; nothing if
-/// everywhere.
+/// Returns the highest weight up to which a conversion to type `kif` shows the expansion of its operand of type `x`;
+/// `None` if there is no limit. Zeros above an unsigned result do not count.
 fn same(kif: Kif, x: Kif, shift: i32) -> Option<i32> {
     let above = match (x.signed, kif.signed) {
         (_, false) => true,
@@ -65,7 +65,8 @@ fn same(kif: Kif, x: Kif, shift: i32) -> Option<i32> {
     (!above).then(|| highest(kif))
 }
 
-/// For each node that has a stream of its own, up to which weight this shows it; and the bits of the longest stream.
+/// Returns, for each node with its own stream, the highest weight of the stream, and the number of bits of the longest
+/// stream.
 fn needs(graph: &Graph) -> (Vec<Option<i32>>, i32) {
     let mut asked: Vec<Option<i32>> = vec![None; graph.nodes.len()];
     let mut widest = 1;
@@ -80,7 +81,7 @@ fn needs(graph: &Graph) -> (Vec<Option<i32>>, i32) {
     for (id, node) in graph.nodes.iter().enumerate().rev() {
         let Some(high) = asked[id] else { continue };
         let kif = node.kif;
-        // Of a stream without sign nothing is needed above its highest bit, of all at least the lowest.
+        // An unsigned stream ends at its highest bit; every stream has at least its lowest bit.
         let top = high.min(highest(kif)).max(lowest(kif));
         let high = if kif.signed { high.max(lowest(kif)) } else { top };
         let operand = |read: &Read| graph.nodes[read.node].kif;
@@ -126,7 +127,7 @@ fn needs(graph: &Graph) -> (Vec<Option<i32>>, i32) {
     (asked, widest)
 }
 
-/// The weight at which a sum begins: below it both operands are zero.
+/// Returns the lowest weight of a sum; both operands are zero below this weight.
 pub(super) fn sum_from(graph: &Graph, a: Option<&Read>, b: &Read) -> i32 {
     let from = |x: &Read| {
         let node = &graph.nodes[x.node];
@@ -143,36 +144,39 @@ pub(super) fn sum_from(graph: &Graph, a: Option<&Read>, b: &Read) -> i32 {
 /// Reader of a stream, and the bits that it reads.
 #[derive(Clone, Copy)]
 enum Reader {
-    /// Bit by bit in the tick before a node shows it: the stream's time is the node's and this, or less with a delay.
+    /// Reads each bit in the tick before the node shows the corresponding bit: the stream's time is the node's time
+    /// plus this offset, minus any delay.
     Bits(usize, i32),
-    /// Its highest bit, some ticks before the node begins: the stream's time is at most the node's and this.
+    /// Reads the highest bit before the node begins: the stream's time is at most the node's time plus this offset.
     Flag(usize, i32),
-    /// All bits from one to another (ticks after the stream's time), which are there when the node is computed.
+    /// Reads all bits of a range (in ticks after the stream's time), which must be available in the cycle that computes
+    /// the node.
     Word(usize, i32, i32),
-    /// All bits from one to another, for a result.
+    /// Reads all bits of a range, for an output.
     Output(i32, i32),
 }
 
 pub(super) struct Planner<'a> {
     graph: &'a Graph,
-    /// Bits a clock, and ticks between two samples.
+    /// Bits per cycle (`digit`), and ticks between two samples (`ticks`).
     digit: i32,
     ticks: i32,
-    /// The first clock in which each input is shown.
+    /// First cycle in which each input is available.
     arrivals: Vec<i32>,
     needs: Vec<Option<i32>>,
     streams: Vec<Option<Stream>>,
-    /// For each node who reads its stream, once the first times are known.
+    /// For each node, the readers of its stream; empty until the initial times are known.
     readers: Vec<Vec<Reader>>,
     latency: i32,
 }
 
-/// Returns the node whose stream a read reads, with all shifts on the way; `None` for a constant.
+/// Returns the node whose stream a read reads, with the accumulated shift; `None` for a constant.
 pub(super) fn source(graph: &Graph, has_stream: impl Fn(usize) -> bool, read: Read) -> Option<Read> {
     bounded(graph, has_stream, read).map(|found| found.0)
 }
 
-/// Returns the source of a read, with the weights below and above which there are zeros.
+/// Returns the source of a read, and the weights below and above which the bits are zero. Returns `None` for a
+/// constant.
 pub(super) fn bounded(
     graph: &Graph,
     has_stream: impl Fn(usize) -> bool,
@@ -221,9 +225,8 @@ impl<'a> Planner<'a> {
         source(self.graph, |node| self.needs[node].is_some(), read)
     }
 
-    /// Returns the stream of a read of these weights, and the weights that it shows; zeros around them are known.
-    /// `None` if it
-    /// shows none.
+    /// Returns the stream that a read of these weights reads, and the lowest and highest weight that the stream must
+    /// show, because zeros around these need no stream. Returns `None` if no stream is needed.
     fn word(&self, read: Read, (low, high): (i32, i32)) -> Option<(Read, i32, i32)> {
         let (x, first, last) = bounded(self.graph, |node| self.needs[node].is_some(), read)?;
         let (low, high) = (low.max(first), last.map_or(high, |last| high.min(last)));
@@ -272,14 +275,14 @@ impl<'a> Planner<'a> {
         self.streams[node].map_or(0, |s| s.time)
     }
 
-    /// Returns the clock in which the result of a node that is computed whole exists, if its stream has this time.
+    /// Returns the cycle that computes a node on whole values, if its stream has this time.
     fn computed(&self, node: usize, time: i32) -> i32 {
         (time - 1 + lowest(self.graph.nodes[node].kif)).div_euclid(self.digit) - 1
     }
 
     /// Returns the latest time of a stream that a reader allows, without delays.
     fn bound(&self, reader: Reader) -> i32 {
-        // The last bit exists in an earlier clock.
+        // The stream shows the last bit in an earlier cycle.
         let before = |clock: i32, high: i32| self.digit * clock - 1 - high;
         match reader {
             Reader::Bits(node, more) | Reader::Flag(node, more) => self.time(node) + more,
@@ -324,23 +327,23 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns the first time of a node by itself. A stream takes no bit before the first tick of the cycle in which an
-    /// input is available, and shows it a tick later.
+    /// Returns the earliest time of a node, regardless of its operands. A stream loads no bit before the first tick of
+    /// the cycle in which an input is available, and shows the bit one tick later.
     fn least(&self, id: usize) -> i32 {
         let node = &self.graph.nodes[id];
         let own = lowest(node.kif);
         let first = self.digit * self.arrivals.iter().min().map_or(1, |&clock| clock.min(1)) + 1;
         match &node.kind {
-            // Its carry is set in the tick before, which is one of the sample.
+            // The carry is initialised one tick earlier, which must be a tick of the sample.
             Kind::Sum { a, b, .. } => first.max(2) - sum_from(self.graph, a.as_ref(), b).min(own),
             Kind::Port(e) => self.digit * self.arrivals[*e as usize] + 1 - own,
-            // Computed in a clock before.
+            // The result is computed one cycle earlier.
             Kind::Whole { .. } => first.max(self.digit + 1) - own,
             _ => first - own,
         }
     }
 
-    /// Clocks until everything is collected.
+    /// Returns the number of cycles until all outputs are collected.
     fn latency(&self) -> i32 {
         let mut latency = 1;
         for (x, kif) in self.graph.outputs.iter().flatten() {
@@ -404,13 +407,13 @@ impl<'a> Planner<'a> {
                 let mut sources: Vec<usize> = operands[id].iter().map(|o| o.0).collect();
                 sources.sort_unstable();
                 sources.dedup();
-                // What others read of the operands does not depend on this one's time.
+                // Delays for other readers of the operands do not depend on this node's time.
                 let others: Vec<i32> = sources.iter().map(|&s| self.chain(s, self.time(s), Some(id))).collect();
                 looks += sources.iter().map(|&s| self.readers[s].len() as u64).sum::<u64>();
                 looks += (self.readers[id].len() + operands[id].len()) as u64 * (most - least + 1).max(0) as u64;
                 let mut best = (i32::MAX, 0);
-                // A word that is computed whole is read bit by bit from a clock's first tick on; else it takes a clock
-                // more.
+                // A stream shows a result on whole values from the first tick of a cycle on; from any other tick on,
+                // the bits would occupy one more cycle.
                 let step = match self.graph.nodes[id].kind {
                     Kind::Whole { .. } => self.digit,
                     _ => 1,
@@ -423,7 +426,8 @@ impl<'a> Planner<'a> {
                         let mine = mine.map(|&(_, reader)| self.delay(self.time(source), reader));
                         cost += mine.fold(others, i32::max);
                     }
-                    // Of equal times, the latest on the way back and the earliest on the way there.
+                    // Among times of equal cost, backward rounds (even) choose the latest, and forward rounds (odd)
+                    // choose the earliest.
                     if cost < best.0 || (cost == best.0 && round % 2 == 0) {
                         best = (cost, time);
                     }

@@ -1,12 +1,13 @@
-//! AVX2 instructions (VEX encoding) for straight code: vectors of 32 bytes, 16 registers.
+//! AVX2 instructions (VEX encoding) for straight-line code: vectors of 32 bytes, 16 registers.
 //!
-//! There are no masks: comparisons give lanes of ones, and choices look at the top bit of bytes, doublewords or
-//! quadwords. Bytes have no shifts (words are shifted, and bits that cross are cleared), quadwords no arithmetic shift,
-//! product or maximum: each takes a few instructions more. With so few registers, a result is computed in the register
-//! of an operand without further readers, where there is one.
+//! AVX2 has no mask registers: comparisons return lanes of ones, and blends read the top bit of bytes, doublewords or
+//! quadwords. Bytes have no shifts (words are shifted, and bits that cross byte boundaries are cleared); quadwords have
+//! no arithmetic shift, product or maximum. Each of these operations takes a few more instructions. Because registers
+//! are few, a result is computed in the register of an operand without further readers if possible.
 //!
-//! Lookups permute bytes: a table is split into pieces of sixteen ([`pieces`]), the low four bits of the operand choose
-//! in each piece, and the bits above choose among the pieces, two by two. Entries of two bytes are two such tables.
+//! Lookups permute bytes: a table is split into pieces of sixteen entries ([`pieces`]), the low four bits of the
+//! operand select in each piece, and the bits above select among the pieces, two by two. Entries of two bytes are two
+//! such tables.
 
 use super::{
     AND, Assembler, CONSTANTS, Compiler, Finish, NO_REG, NONE, OR, Opcode, Operations, Rm, Shift, Target, XOR, add,
@@ -15,15 +16,16 @@ use super::{
 use crate::fast::lower::{Choice, Code, Entries, Ins, Lane, LaneTable, Reg, Term, Wrap};
 use alir_core::ir::BinaryBits;
 
-/// AVX2.
+/// Target for AVX2.
 #[derive(Clone, Copy)]
 pub(in crate::fast) struct Avx2 {
-    /// With 16 samples lanes of 16 bits fill one register, with 32 those of 8 bits.
+    /// Number of samples: with 16, a lane of 16 bits fills one register, with 32, a lane of 8 bits.
     group: u32,
 }
 
 impl Avx2 {
-    /// Chooses the group that takes fewer instructions per sample and has at most as many samples as a block.
+    /// Chooses the group size that takes fewer instructions per sample, and for which the block is a whole number of
+    /// groups.
     pub(super) fn new(code: &Code, block: Option<usize>) -> Avx2 {
         if block.is_some_and(|block| block.div_ceil(16) % 2 == 1) {
             return Avx2 { group: 16 };
@@ -40,11 +42,11 @@ impl Avx2 {
                 bytes += weight;
             }
         }
-        // More registers for words are worth something too.
+        // More registers for words also have a benefit, so bytes must dominate.
         Avx2 { group: if 2 * bytes > all { 32 } else { 16 } }
     }
 
-    /// Returns `true` if vectors of a lane are of 32 bytes, not 16.
+    /// Returns `true` if vectors of a lane have 32 bytes, `false` if 16.
     fn long(self, lane: Lane) -> bool {
         self.group * lane.bytes() >= 32
     }
@@ -91,10 +93,10 @@ impl Target for Avx2 {
     }
 }
 
-/// Bytes of a lookup in words at most: beyond, the loop is as fast.
+/// Largest size in bytes of a table of words in machine code: for larger tables, the loop is as fast.
 const MAX_BYTES: usize = 1024;
 
-/// Sixteen entries of a table, or none that any operand chooses.
+/// Sixteen entries of a table; `None` if no operand selects the piece.
 type Piece = Option<[u8; 16]>;
 
 /// Returns the extension of one-byte entries to words: `true` for zero extension; `None` for wider entries.
@@ -106,8 +108,9 @@ fn extension(table: &LaneTable) -> Option<bool> {
     }
 }
 
-/// Returns one byte of the entries for every operand: that for code `v` at position `v` modulo their number, which is a
-/// power of two. Bytes outside the table read zero; words are compared with the ends of their table.
+/// Returns byte `byte` of the entries for every operand: the entry for operand `v` is at position `v` modulo the number
+/// of positions, a power of two. Bytes outside the table read zero; word operands are compared with the bounds of their
+/// table.
 fn pieces(table: &LaneTable, lane: Lane, byte: usize) -> Vec<Piece> {
     let len = table.entries.len();
     let by_low_bits = lane != Lane::B1 || table.inside;
@@ -131,24 +134,24 @@ fn pieces(table: &LaneTable, lane: Lane, byte: usize) -> Vec<Piece> {
 
 const MOV_LOAD: Opcode = Opcode(1, 2, 0, 0x6f);
 const MOV_STORE: Opcode = Opcode(1, 2, 0, 0x7f);
-/// Not the first, and the second.
+/// Bitwise and of the complement of the first operand with the second operand.
 const AND_NOT: Opcode = Opcode(1, 1, 0, 0xdf);
-/// Returns the instruction that gives the first operand the sign of the second.
+/// Returns the instruction that applies the sign of the second operand to the first operand.
 fn sign(lane: Lane) -> Opcode {
     Opcode(2, 1, 0, 0x08 + lane as u8)
 }
 const MUL_LOW_HALVES: Opcode = Opcode(1, 1, 0, 0xf4);
 const MIN_UNSIGNED_WORDS: Opcode = Opcode(2, 1, 0, 0x3a);
-/// Bytes of the first that the second chooses, in each half; zero where its top bit is set.
+/// Selects bytes of the first operand by the second operand, in each half; zero if the top bit of the selector is set.
 const SHUFFLE: Opcode = Opcode(2, 1, 0, 0x00);
 const UNPACK_LOW: Opcode = Opcode(1, 1, 0, 0x60);
 const UNPACK_HIGH: Opcode = Opcode(1, 1, 0, 0x68);
-/// Unsigned saturation; of both operands, in each half.
+/// Packs both operands with unsigned saturation, in each half.
 const PACK_WORDS: Opcode = Opcode(1, 1, 0, 0x67);
 const PACK_DOUBLEWORDS: Opcode = Opcode(2, 1, 0, 0x2b);
 const SHUFFLE_DOUBLEWORDS: Opcode = Opcode(1, 0, 0, 0xc6);
 const PERMUTE_QUADWORDS: Opcode = Opcode(3, 1, 1, 0x00);
-/// The destination is the operand that may be memory.
+/// Extracts a half of a register; the destination is the operand that may be memory.
 const EXTRACT_HALF: Opcode = Opcode(3, 1, 0, 0x39);
 const INSERT_HALF: Opcode = Opcode(3, 1, 0, 0x38);
 
@@ -161,14 +164,13 @@ fn equal(lane: Lane) -> Opcode {
     }
 }
 
-/// Signed; of bytes and quadwords.
+/// Returns the signed comparison of bytes or quadwords.
 fn greater(lane: Lane) -> Opcode {
     if lane == Lane::B1 { Opcode(1, 1, 0, 0x64) } else { Opcode(2, 1, 0, 0x37) }
 }
 
-/// Blends by the top bits of a fourth register: the second operand where they are set, else the first. Words are pairs
-/// of
-/// bytes.
+/// Returns the blend by the top bits of a fourth register: the second operand for set bits, otherwise the first
+/// operand. Words are blended as pairs of bytes.
 fn blend(lane: Lane) -> Opcode {
     match lane {
         Lane::B1 | Lane::B2 => Opcode(3, 1, 0, 0x4c),
@@ -182,11 +184,11 @@ fn commutes(op: Opcode) -> bool {
 }
 
 impl Assembler {
-    /// One VEX instruction (Intel SDM volume 2, section 2.3): `reg` and `vvvv` are vector registers (or an opcode
-    /// extension), `long` is for 256 bits.
+    /// Emits one VEX instruction (Intel SDM volume 2, section 2.3): `reg` and `vvvv` are vector registers (or an opcode
+    /// extension), `long` selects 256 bits.
     fn vex(&mut self, op: Opcode, long: bool, reg: u8, vvvv: u8, rm: Rm) {
         let Opcode(map, prefix, w, opcode) = op;
-        // The short form reaches registers from 8 on by two of its three operands only.
+        // The short form can encode registers from 8 on in only two of its three operands.
         let (vvvv, rm) = match rm {
             Rm::Reg(r) if r >= 8 && vvvv < 8 && commutes(op) => (r, Rm::Reg(vvvv)),
             _ => (vvvv, rm),
@@ -220,8 +222,8 @@ impl Assembler {
 impl Compiler<'_, Avx2> {
     // ---- registers --------------------------------------------------------------------------------------------
 
-    /// Returns the register to compute a value in when only the very next instruction reads the operands: that of an
-    /// operand without later readers, else a new one.
+    /// Returns the register for a value whose operands only the next instruction reads: the register of an operand
+    /// without later readers, otherwise a new register.
     fn define_over(&mut self, dst: Reg, part: u32, operands: &[Reg]) -> u8 {
         for &value in operands {
             let reg = self.home(value, part).reg;
@@ -240,7 +242,7 @@ impl Compiler<'_, Avx2> {
         reg
     }
 
-    /// Returns a temporary register to the free ones; a register that holds a value is unpinned.
+    /// Frees a temporary register; a register with a value is only unpinned.
     fn give(&mut self, reg: u8) {
         self.pinned &= !(1 << reg);
         if self.holds[reg as usize].0 == NONE {
@@ -258,7 +260,7 @@ impl Compiler<'_, Avx2> {
         Rm::Mem { base: CONSTANTS, disp: self.constants.splat(lane, value) }
     }
 
-    /// Emits an operation with a constant.
+    /// Emits an operation whose second operand is a constant.
     fn op_splat(&mut self, op: Opcode, lane: Lane, dst: u8, a: u8, value: i64) {
         let value = self.splat(lane, value);
         self.op(op, lane, dst, a, value);
@@ -268,14 +270,14 @@ impl Compiler<'_, Avx2> {
         self.op(XOR, lane, dst, dst, Rm::Reg(dst));
     }
 
-    /// Emits a shift of words or of wider lanes.
+    /// Emits a shift of words or wider lanes; bytes are shifted as words.
     fn plain_shift(&mut self, long: bool, lane: Lane, kind: Shift, dst: u8, src: u8, by: u8) {
         let (op, digit) = shift(lane.max(Lane::B2), kind);
         self.asm.vex(op, long, digit, dst, Rm::Reg(src));
         self.asm.imm(by);
     }
 
-    /// Lanes of ones where `src` is negative, of bytes or quadwords.
+    /// Emits code that sets lanes of bytes or quadwords to ones if `src` is negative, otherwise to zeros.
     fn negative(&mut self, lane: Lane, dst: u8, src: u8) {
         let zero = self.take();
         self.zero(lane, zero);
@@ -283,7 +285,7 @@ impl Compiler<'_, Avx2> {
         self.give(zero);
     }
 
-    /// Extends the sign of numbers of `width` bits, those above being zero, in bytes or quadwords.
+    /// Emits a sign extension from `width` bits in bytes or quadwords whose higher bits are zero.
     fn extend_sign(&mut self, lane: Lane, at: u8, width: u8) {
         let sign = 1i64 << (width - 1);
         self.op_splat(XOR, lane, at, at, sign);
@@ -309,7 +311,8 @@ impl Compiler<'_, Avx2> {
         }
     }
 
-    /// An operand shifted to the left, in memory or in a register; a temporary one if there is a shift.
+    /// Returns an operand shifted left by `shl`, in memory or in a register; a shifted operand is in a temporary
+    /// register.
     fn operand(&mut self, lane: Lane, value: Reg, part: u32, shl: u8) -> Rm {
         if shl == 0 {
             return self.anywhere(value, part);
@@ -328,7 +331,8 @@ impl Compiler<'_, Avx2> {
         dst
     }
 
-    /// Finishes `src` into `dst` (they may be the same). Returns whether anything was emitted.
+    /// Emits the final operations from `src` to `dst`, which may be equal. Returns `true` if an instruction was
+    /// emitted.
     fn finish(&mut self, lane: Lane, dst: u8, src: u8, f: Finish) -> bool {
         let bits = 8 * lane.bytes() as u8;
         let slow = matches!(lane, Lane::B1 | Lane::B8);
@@ -353,7 +357,7 @@ impl Compiler<'_, Avx2> {
         };
         match f.wrap {
             Wrap::None => step(self, right, f.shr),
-            // So few bits are left that the sign is the sign that the shift brought in.
+            // Few bits remain, so the sign bit is one of the bits that the shift inserted.
             Wrap::Sign(width) if width + f.shr > bits => step(self, right, f.shr),
             Wrap::Sign(width) if width + f.shr == bits => step(self, Shift::Arithmetic, f.shr),
             Wrap::Sign(width) if slow => {
@@ -370,7 +374,8 @@ impl Compiler<'_, Avx2> {
             }
             Wrap::Zero(width) if width + f.shr == bits => step(self, Shift::Logical, f.shr),
             Wrap::Zero(width) => {
-                // The mask clears what a logical shift would have cleared, unless signs are shifted into it.
+                // The mask clears the bits that a logical shift would have cleared, unless the shift inserts sign bits
+                // below the mask.
                 let mut kept = width;
                 if width + f.shr > bits && right == Shift::Arithmetic {
                     step(self, right, f.shr);
@@ -387,7 +392,7 @@ impl Compiler<'_, Avx2> {
         f.relu || f.shr > 0 || f.wrap != Wrap::None
     }
 
-    /// Turns a sum of vectors of a wider lane into one vector of lane `to`, in a temporary register.
+    /// Truncates vectors of a wider lane to one vector of lane `to`, in a temporary register.
     fn truncated(&mut self, src: Reg, from: Lane, to: Lane, index: u32) -> u8 {
         if from == to {
             return self.in_reg(src, index);
@@ -429,7 +434,7 @@ impl Compiler<'_, Avx2> {
 
     // ---- lookups ----------------------------------------------------------------------------------------------
 
-    /// Selects from pieces by the bytes of an operand, into a temporary register.
+    /// Selects bytes from pieces by the bytes of an operand; returns a temporary register.
     fn chosen(&mut self, pieces: &[Piece], chooser: &mut Chooser) -> u8 {
         match *pieces {
             [piece] => {
@@ -438,7 +443,7 @@ impl Compiler<'_, Avx2> {
                 let vector = [piece, piece].concat();
                 let disp = self.constants.shared(&vector);
                 self.asm.vex(MOV_LOAD, chooser.long, out, 0, Rm::Mem { base: CONSTANTS, disp });
-                // Sixteen equal entries need no choice.
+                // Sixteen equal entries need no selection.
                 if piece != [piece[0]; 16] {
                     self.asm.vex(SHUFFLE, chooser.long, out, out, Rm::Reg(chooser.index));
                 }
@@ -480,7 +485,7 @@ impl Compiler<'_, Avx2> {
         reg
     }
 
-    /// A chooser for bytes of operands; `high` has their upper bytes, if there are any.
+    /// Returns a chooser for the bytes of operands; `high` has their upper bytes, if there are any.
     fn chooser(&mut self, table: &LaneTable, long: bool, low: u8, high: u8) -> Chooser {
         let below = table.inside && table.base >= 0 && table.base.saturating_add(table.entries.len() as i64) <= 128;
         let index = if below {
@@ -508,7 +513,7 @@ impl Compiler<'_, Avx2> {
         self.end_part(dst, 0);
     }
 
-    /// The lower or upper bytes of all words of a value, in a temporary register.
+    /// Returns the lower or upper bytes of all words of a value, in a temporary register.
     fn bytes_of_words(&mut self, x: Reg, upper: bool) -> u8 {
         let both = self.target.group == 32;
         let out = self.take();
@@ -590,11 +595,11 @@ impl Compiler<'_, Avx2> {
 struct Chooser {
     /// `true` if vectors have 32 bytes.
     long: bool,
-    /// Bytes whose low four bits choose in a piece, and whose top bit is clear.
+    /// Bytes with a clear top bit, whose low four bits select in a piece.
     index: u8,
-    /// The operands' bytes.
+    /// Low bytes of the operands.
     low: u8,
-    /// Their upper bytes.
+    /// Upper bytes of the operands.
     high: u8,
     /// Registers with a bit of the operand at the top of each byte.
     bits: [Option<u8>; 16],
@@ -603,7 +608,7 @@ struct Chooser {
 impl Operations for Compiler<'_, Avx2> {
     fn linear(&mut self, dst: Reg, terms: &[Term], c: i64, f: Finish) {
         let lane = self.code.lanes[dst as usize];
-        // A term to begin with. One that is shifted has a register of its own anyway.
+        // The first term of the sum. A shifted term already has a temporary register.
         let plain = |t: &Term| !t.neg && t.shl == 0;
         let begin = terms
             .iter()
@@ -630,7 +635,7 @@ impl Operations for Compiler<'_, Avx2> {
                     sum = self.in_reg(t.reg, part);
                     sole = once(t.reg).then_some(t.reg);
                 }
-                // A sum of subtracted terms only begins with the constant.
+                // A sum of subtracted terms only starts with the constant.
                 None if negated => {
                     let src = self.in_reg(terms[0].reg, part);
                     let to = self.define_over(dst, part, &[terms[0].reg]);
@@ -659,7 +664,7 @@ impl Operations for Compiler<'_, Avx2> {
                     None => {
                         let other = once(t.reg).then_some(t.reg);
                         match term {
-                            // The shifted operand is in a register of this instruction's own.
+                            // The shifted operand is in a temporary register of this instruction.
                             Rm::Reg(r) if t.shl > 0 => self.adopt(dst, part, r),
                             _ => match (sole, other) {
                                 (Some(a), Some(b)) => self.define_over(dst, part, &[a, b]),
@@ -670,7 +675,7 @@ impl Operations for Compiler<'_, Avx2> {
                 };
                 self.op(op, lane, to, sum, term);
                 (out, sum) = (Some(to), to);
-                // Sums may have more terms than there are registers.
+                // A sum may have more terms than there are registers.
                 if let Rm::Reg(r) = term
                     && r != to
                 {
@@ -701,7 +706,7 @@ impl Operations for Compiler<'_, Avx2> {
         for part in 0..self.parts(lane) {
             let out;
             if lane == Lane::B8 {
-                // Products of the halves: low by low, and twice low by high, whose low half counts.
+                // Sum of products of the halves: low by low, and twice low by high, of which only the low half counts.
                 let (a, b) = (self.in_reg(a, part), self.in_reg(b, part));
                 out = self.define(dst, part);
                 let (first, second) = (self.take(), self.take());

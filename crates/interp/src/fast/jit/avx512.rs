@@ -1,8 +1,8 @@
-//! AVX-512 instructions (EVEX encoding) for straight code: vectors of 64 bytes, 31 registers, masks for choices.
+//! AVX-512 instructions (EVEX encoding) for straight-line code: vectors of 64 bytes, 31 registers, masks for selection.
 //!
-//! Lookups in small tables are permutations of bytes or words: the table is the vector that is permuted, and its
-//! operands choose (see [`permuted`]). Larger tables are permuted piece by piece, and bits of the operand choose among
-//! the pieces.
+//! Lookups in small tables are permutations of bytes or words: the table is the vector that is permuted, and the
+//! operands are the selectors (see [`permuted`]). Larger tables are permuted in pieces, and bits of the operand select
+//! among the pieces.
 
 use super::{
     AND, Assembler, CONSTANTS, Compiler, Finish, NO_REG, NONE, OR, Opcode, Operations, Rm, Shift, Target, XOR, add,
@@ -11,15 +11,15 @@ use super::{
 use crate::fast::lower::{Choice, Lane, LaneTable, Reg, Term, Wrap};
 use alir_core::ir::BinaryBits;
 
-/// AVX-512 (F, BW, DQ, VL) with GFNI.
+/// Target for AVX-512 (F, BW, DQ, VL) with GFNI.
 #[derive(Clone, Copy)]
 pub(in crate::fast) struct Avx512 {
-    /// `true` if the processor has AVX512-VBMI too.
+    /// `true` if the processor also supports AVX512-VBMI.
     vbmi: bool,
 }
 
 impl Avx512 {
-    /// As this processor has it.
+    /// Returns the target for the processor of this computer.
     pub(super) fn detect() -> Avx512 {
         Avx512 { vbmi: is_x86_feature_detected!("avx512vbmi") }
     }
@@ -31,7 +31,7 @@ impl Target for Avx512 {
     const SOON: u32 = 24;
     const SPILL_BIAS: i32 = 0;
 
-    /// Lanes of 16 bits fill one register.
+    /// Returns 32: with this group size, a lane of 16 bits fills one register.
     fn group(self) -> u32 {
         32
     }
@@ -59,13 +59,13 @@ fn mov(asm: &mut Assembler, op: Opcode, lane: Lane, reg: u8, memory: (u8, i32)) 
     asm.evex(op, length(lane), reg, 0, rm, 0, false, scale);
 }
 
-/// Vectors of a lookup in words at most: beyond, the loop is as fast.
+/// Largest number of vectors of a table of words in machine code: for larger tables, the loop is as fast.
 const MAX_VECTORS: usize = 32;
 
-/// Returns a table as the vectors that are permuted: entry for operand code `v` at position `v` modulo their length,
-/// which is a power of two. A byte outside the table reads zero; words are compared with the ends of their table.
-/// `None` where that is impossible: operands of more than 16 bits, tables that are too large or have entries for codes
-/// that the lane does not hold, and bytes on a processor without AVX512-VBMI.
+/// Returns a table as vectors to be permuted: the entry for operand `v` is at position `v` modulo the number of
+/// positions, a power of two. Bytes outside the table read zero; word operands are compared with the bounds of their
+/// table. Returns `None` for operands of more than 16 bits, for tables that are too large or have entries for operands
+/// that do not fit the lane, and for bytes on a processor without AVX512-VBMI.
 fn permuted(table: &LaneTable, lane: Lane, vbmi: bool) -> Option<Vec<[u8; 64]>> {
     let len = table.entries.len();
     let bytes = lane == Lane::B1;
@@ -81,7 +81,7 @@ fn permuted(table: &LaneTable, lane: Lane, vbmi: bool) -> Option<Vec<[u8; 64]>> 
     if !suits || len == 0 {
         return None;
     }
-    // Operands of a table that holds them all are distinguished by their low bits, others by all their bits.
+    // If a table has entries for all operands, their low bits distinguish the operands; otherwise all bits are used.
     let by_low_bits = !bytes || (table.inside && len <= 128);
     let positions = if by_low_bits { len.next_power_of_two().max(64 / lane.bytes() as usize) } else { 256 };
     let mut vectors = vec![[0; 64]; positions * lane.bytes() as usize / 64];
@@ -102,22 +102,22 @@ fn permuted(table: &LaneTable, lane: Lane, vbmi: bool) -> Option<Vec<[u8; 64]>> 
     Some(vectors)
 }
 
-/// The vector register that holds zero.
+/// Vector register that always contains zero.
 const ZERO: u8 = 31;
 /// Mask register of comparisons.
 const K1: u8 = 1;
 
-/// Length of these vectors as the encoding has it: 1 for 256 bits, 2 for 512.
+/// Returns the vector length for a lane in the encoding: 1 for 256 bits, 2 for 512.
 fn length(lane: Lane) -> u8 {
     if lane == Lane::B1 { 1 } else { 2 }
 }
 
 const MOV_LOAD: Opcode = Opcode(1, 1, 0, 0x6f);
 const MOV_STORE: Opcode = Opcode(1, 1, 0, 0x7f);
-/// Every byte times an 8x8 matrix of bits.
+/// Multiplies every byte by an 8x8 bit matrix.
 const AFFINE: Opcode = Opcode(3, 1, 1, 0xce);
 
-/// Comparison to a mask, with a predicate as immediate byte.
+/// Returns the comparison to a mask, with a predicate as immediate byte.
 fn compare(lane: Lane) -> Opcode {
     match lane {
         Lane::B1 => Opcode(3, 1, 0, 0x3f),
@@ -130,7 +130,7 @@ fn compare(lane: Lane) -> Opcode {
 /// Comparison of unsigned words to a mask, with a predicate as immediate byte.
 const BELOW: Opcode = Opcode(3, 1, 1, 0x3e);
 
-/// Mask of lanes that have a bit in common.
+/// Returns the test that sets the mask of lanes in which both operands have a common set bit.
 fn test(lane: Lane) -> Opcode {
     match lane {
         Lane::B1 => Opcode(2, 1, 0, 0x26),
@@ -140,7 +140,7 @@ fn test(lane: Lane) -> Opcode {
     }
 }
 
-/// Mask of lanes whose top bit is set.
+/// Returns the instruction that sets the mask of lanes whose top bit is set.
 fn signs(lane: Lane) -> Opcode {
     match lane {
         Lane::B1 => Opcode(2, 2, 0, 0x29),
@@ -150,7 +150,7 @@ fn signs(lane: Lane) -> Opcode {
     }
 }
 
-/// By a mask, the second operand where it is set, else the first.
+/// Returns the blend by a mask: the second operand for set bits, otherwise the first operand.
 fn blend(lane: Lane) -> Opcode {
     match lane {
         Lane::B1 => Opcode(2, 1, 0, 0x66),
@@ -160,7 +160,7 @@ fn blend(lane: Lane) -> Opcode {
     }
 }
 
-/// A load that a mask can fill with zeros.
+/// Returns the load whose unmasked lanes are set to zero.
 fn masked_load(lane: Lane) -> Opcode {
     match lane {
         Lane::B1 => Opcode(1, 3, 0, 0x6f),
@@ -170,17 +170,17 @@ fn masked_load(lane: Lane) -> Opcode {
     }
 }
 
-/// The elements of one vector (an operand in memory) that the elements of another choose.
+/// Returns the permutation that selects elements of one vector (in memory) by the elements of another vector.
 fn permute(lane: Lane) -> Opcode {
     Opcode(2, 1, u8::from(lane == Lane::B2), 0x8d)
 }
 
-/// Permutes two vectors one after the other, the first being the content of the destination.
+/// Returns the permutation that selects elements of two vectors; the destination contains the first vector.
 fn permute_two(lane: Lane) -> Opcode {
     Opcode(2, 1, u8::from(lane == Lane::B2), 0x7d)
 }
 
-/// The low part of a wider lane. The destination is the operand that may be memory.
+/// Returns the truncation of a wider lane. The destination is the operand that may be memory.
 fn truncate(from: Lane, to: Lane) -> Opcode {
     let code = match (from, to) {
         (Lane::B2, _) => 0x30,
@@ -194,8 +194,9 @@ fn truncate(from: Lane, to: Lane) -> Opcode {
 }
 
 impl Assembler {
-    /// One EVEX instruction (Intel SDM volume 2, section 2.7): `reg` and `vvvv` are vector registers (or an opcode
-    /// extension), `mask` a mask register or 0. `scale` is what an 8-bit displacement counts in, 0 for none.
+    /// Emits one EVEX instruction (Intel SDM volume 2, section 2.7): `reg` and `vvvv` are vector registers (or an
+    /// opcode extension), `mask` is a mask register or 0. `scale` is the unit of an 8-bit displacement, 0 for no short
+    /// displacement.
     #[expect(clippy::too_many_arguments, reason = "these are the fields of the encoding")]
     fn evex(&mut self, op: Opcode, length: u8, reg: u8, vvvv: u8, rm: Rm, mask: u8, zeroing: bool, scale: i32) {
         let Opcode(map, prefix, w, opcode) = op;
@@ -224,12 +225,12 @@ impl Assembler {
     }
 }
 
-/// For each bit of a byte the bit that it comes from.
+/// Source bit of each bit of a byte; `None` for zero.
 type BitMap = [Option<u8>; 8];
 
 const IDENTITY: BitMap = [Some(0), Some(1), Some(2), Some(3), Some(4), Some(5), Some(6), Some(7)];
 
-/// A shift of a byte as the places its bits come from.
+/// Returns the bit map of a byte after a shift.
 fn shift_bits(map: BitMap, kind: Shift, by: u8) -> BitMap {
     std::array::from_fn(|i| match kind {
         Shift::Left => i.checked_sub(by.into()).and_then(|k| map[k]),
@@ -246,7 +247,7 @@ fn wrap_bits(map: BitMap, wrap: Wrap) -> BitMap {
     }
 }
 
-/// The matrix of a bit map, as the instruction wants it: row for bit i in byte 7 - i.
+/// Returns the matrix of a bit map in the instruction's format: the row for bit i is byte 7 - i.
 fn matrix(map: BitMap) -> i64 {
     let rows: [u8; 8] = std::array::from_fn(|k| map[7 - k].map_or(0, |from| 1 << from));
     i64::from_le_bytes(rows)
@@ -262,14 +263,14 @@ impl Compiler<'_, Avx512> {
         Rm::Mem { base: CONSTANTS, disp: self.constants.splat(lane, value) }
     }
 
-    /// Bytes through a matrix of bits.
+    /// Emits the multiplication of bytes by the matrix of a bit map.
     fn affine(&mut self, dst: u8, src: u8, map: BitMap) {
         let matrix = self.splat(Lane::B8, matrix(map));
         self.asm.evex(AFFINE, length(Lane::B1), dst, src, matrix, 0, false, 32);
         self.asm.imm(0);
     }
 
-    /// A shift; `src` is a register for lanes of 8 bits.
+    /// Emits a shift; for lanes of 8 bits, `src` must be a register.
     fn shifted(&mut self, lane: Lane, kind: Shift, dst: u8, src: Rm, by: u8) {
         match (src, kind, by) {
             (Rm::Reg(src), Shift::Left, 1) => self.op3(add(lane), lane, dst, src, Rm::Reg(src)),
@@ -282,14 +283,14 @@ impl Compiler<'_, Avx512> {
         }
     }
 
-    /// An operand shifted to the left by at least one, in register `dst`.
+    /// Emits a left shift of an operand by at least one into register `dst`.
     fn operand_into(&mut self, dst: u8, lane: Lane, value: Reg, part: u32, shl: u8) {
         let needs_reg = lane == Lane::B1 || shl == 1;
         let src = if needs_reg { Rm::Reg(self.in_reg(value, part)) } else { self.anywhere(value, part) };
         self.shifted(lane, Shift::Left, dst, src, shl);
     }
 
-    /// An operand shifted to the left.
+    /// Returns an operand shifted left by `shl`, in memory or in a register.
     fn operand(&mut self, lane: Lane, value: Reg, part: u32, shl: u8) -> Rm {
         if shl == 0 {
             return self.anywhere(value, part);
@@ -309,7 +310,8 @@ impl Compiler<'_, Avx512> {
         dst
     }
 
-    /// Finishes `src` into `dst` (they may be the same). Returns whether anything was emitted.
+    /// Emits the final operations from `src` to `dst`, which may be equal. Returns `true` if an instruction was
+    /// emitted.
     fn finish(&mut self, lane: Lane, dst: u8, src: u8, f: Finish) -> bool {
         let mut at = src;
         if f.relu {
@@ -364,8 +366,8 @@ impl Compiler<'_, Avx512> {
         dst
     }
 
-    /// Selects from constant vectors by the elements of `index`, into `out`. Bytes fill the lower half of a vector; its
-    /// upper half is unused.
+    /// Selects elements of constant vectors by the elements of `index`, into `out`. Bytes fill the lower half of a
+    /// vector; the upper half is unused.
     fn chosen(&mut self, lane: Lane, out: u8, index: u8, vectors: &[i32]) {
         let constant = |disp| Rm::Mem { base: CONSTANTS, disp };
         match *vectors {
@@ -392,7 +394,7 @@ impl Operations for Compiler<'_, Avx512> {
     fn linear(&mut self, dst: Reg, terms: &[Term], c: i64, f: Finish) {
         let lane = self.code.lanes[dst as usize];
         for part in 0..self.parts(lane) {
-            // Bytes go through one matrix for both shifts and the wrap.
+            // For bytes, one matrix performs both shifts and the wrap.
             if let ([t], 0, Lane::B1, false, false) = (terms, c, lane, f.relu, terms[0].neg) {
                 let src = self.in_reg(t.reg, part);
                 let right = if f.logical { Shift::Logical } else { Shift::Arithmetic };
@@ -403,7 +405,7 @@ impl Operations for Compiler<'_, Avx512> {
                 continue;
             }
             let out = self.define(dst, part);
-            // A term to begin with; a sum of subtracted terms only begins with the constant.
+            // The first term of the sum; a sum of subtracted terms only starts with the constant.
             let begin = terms.iter().position(|t| !t.neg);
             let mut sum = match begin {
                 Some(k) if terms[k].shl == 0 => self.in_reg(terms[k].reg, part),
@@ -425,7 +427,7 @@ impl Operations for Compiler<'_, Avx512> {
                     let term = self.operand(lane, t.reg, part, t.shl);
                     self.op3(op, lane, out, sum, term);
                     sum = out;
-                    // Sums may have more terms than there are registers.
+                    // A sum may have more terms than there are registers.
                     if let Rm::Reg(r) = term {
                         self.pinned &= !(1 << r);
                         if t.shl > 0 {
@@ -517,7 +519,7 @@ impl Operations for Compiler<'_, Avx512> {
             let out = self.define(dst, 0);
             if from < to {
                 let src = self.anywhere(src, 0);
-                // The operand in memory is half as long.
+                // The operand in memory has half the size.
                 self.asm.evex(extend(from, to, zero), length(to), out, 0, src, 0, false, 32);
             } else {
                 let src = self.in_reg(src, 0);
@@ -526,7 +528,7 @@ impl Operations for Compiler<'_, Avx512> {
             self.end_part(dst, 0);
             return;
         }
-        // Several vectors against one: through memory, where they lie side by side.
+        // Several vectors correspond to one vector, so the conversion uses memory, where they are adjacent.
         let ratio = (from.bytes().max(to.bytes()) / from.bytes().min(to.bytes())) as i32;
         if from < to {
             for part in 0..self.parts(to) {
@@ -540,7 +542,7 @@ impl Operations for Compiler<'_, Avx512> {
             return;
         }
         for part in 0..self.parts(to) {
-            // A register is taken for the moment, for a slot to be found as for any other value.
+            // A temporary register is assigned so that a spill slot is allocated as for any other value.
             let out = self.define(dst, part);
             let (base, disp) = match self.home(dst, part).memory {
                 Some(memory) => memory,
@@ -559,7 +561,7 @@ impl Operations for Compiler<'_, Avx512> {
         }
     }
 
-    /// A lookup that [`permuted`] knows.
+    /// Emits a lookup that [`permuted`] supports.
     fn lookup(&mut self, dst: Reg, x: Reg, table: u32) {
         let lane = self.code.lanes[dst as usize];
         let table = &self.code.tables[table as usize];
@@ -567,7 +569,7 @@ impl Operations for Compiler<'_, Avx512> {
         let table = permuted(table, lane, self.target.vbmi).expect("asked by `knows`");
         let vectors: Vec<i32> = table.iter().map(|vector| self.constants.vector(vector)).collect();
         let index = self.in_reg(x, 0);
-        // A permutation of two vectors takes the low bits of an operand; those above choose, each by a mask.
+        // A permutation of two vectors reads the low bits of an operand; each higher bit selects by a mask.
         let taken = if lane == Lane::B1 { 7 } else { 6 };
         for level in 1..vectors.len().ilog2() {
             let mask = self.splat(lane, 1i64 << (taken + level - 1));

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// Largest width of a value in bits.
 const MAX_WIDTH: u64 = 1024;
-/// Width of a table's input up to which a bit of its output is one LUT of six inputs, clamps included.
+/// Largest width in bits of a table's input for which each output bit is one six-input LUT, including clamps.
 const FREE_ADDRESS: u32 = 6;
 /// Largest number of entries of all tables together.
 const MAX_ENTRIES: usize = 1 << 26;
@@ -24,7 +24,7 @@ const MAX_ENTRIES: usize = 1 << 26;
 pub(super) struct Atoms {
     pub(super) builder: Builder,
     all: Vec<Atom>,
-    /// Atoms of the operations so far, to build equal operations only once.
+    /// Atoms of the operations so far, so that equal operations are built only once.
     known: FxHashMap<(Op, Interval), u32>,
     /// Number of entries of all tables.
     entries: usize,
@@ -36,7 +36,7 @@ struct Atom {
     value: ValueId,
     /// The integer is the real value times `2^frac`.
     frac: i32,
-    /// For a multiple by a power of two: the atom without that factor.
+    /// For a multiple by a power of two, the atom without that factor; `None` for other atoms.
     bare: Option<u32>,
     low: BigInt,
     high: BigInt,
@@ -64,7 +64,7 @@ impl Atoms {
         self.all[atom as usize].frac
     }
 
-    /// Returns the width of the narrowest type of an atom.
+    /// Returns the width in bits of the narrowest type of an atom.
     pub(super) fn width(&self, atom: u32) -> u32 {
         self.kif(atom).width()
     }
@@ -98,7 +98,7 @@ impl Atoms {
         }
     }
 
-    /// Appends an operation unless an equal one exists; returns the atom of its result.
+    /// Appends an operation unless an equal operation exists; returns the atom of its result.
     ///
     /// # Errors
     /// If the value is too wide, or too far from the binary point.
@@ -136,7 +136,7 @@ impl Atoms {
         self.operation(op, value.clone(), value.clone(), 0)
     }
 
-    /// Computes `a * 2^shift_a + b * 2^shift_b`, or the difference.
+    /// Computes `a * 2^shift_a + b * 2^shift_b`, or their difference if `subtract` is set.
     pub(super) fn add(&mut self, a: (u32, u32), b: (u32, u32), subtract: bool) -> Result<u32, String> {
         let scaled = |end: &BigInt, shift: u32| end << shift;
         let ((a, shift_a), (b, shift_b)) = (a, b);
@@ -147,7 +147,7 @@ impl Atoms {
         self.add_within((a, shift_a), (b, shift_b), subtract, low, high)
     }
 
-    /// Like [`Atoms::add`], for a result that is known to be in a narrower range.
+    /// Like [`Atoms::add`], for a result that the caller has proved to be in a narrower range.
     pub(super) fn add_within(
         &mut self,
         (a, shift_a): (u32, u32),
@@ -347,7 +347,7 @@ impl Atoms {
         }
         let out = Interval::new(i64::from(least), i64::from(most), 0);
         let table = Table { entries, out, hash: String::new(), inp_width: i64::from(self.width(a)) };
-        // Equal tables are shared. A linear search suffices, as there are few.
+        // Equal tables are shared. A linear search suffices, because there are few tables.
         let found = self.builder.tables().iter().position(|known| known.entries == table.entries);
         let table = match found {
             Some(index) => alir_core::ir::TableId(index as u32),
@@ -363,7 +363,7 @@ impl Atoms {
         self.operation(op, least.into(), most.into(), 0)
     }
 
-    /// Returns the input of a look-up table: clamps become operations where that saves entries.
+    /// Returns the input of a look-up table; operations replace the clamps if this saves entries.
     pub(super) fn address(&mut self, elem: &Elem) -> Result<Elem, String> {
         let Elem::Wire(wire) = elem else { return Ok(elem.clone()) };
         let width = self.width(wire.atom);
@@ -379,7 +379,7 @@ impl Atoms {
         if narrow { self.plain(elem) } else { Ok(elem.clone()) }
     }
 
-    /// Returns the element without clamps: they become operations.
+    /// Returns the element without clamps; operations replace the clamps.
     pub(super) fn plain(&mut self, elem: &Elem) -> Result<Elem, String> {
         let wire = match elem {
             Elem::Constant(_) => return Ok(elem.clone()),
@@ -398,7 +398,8 @@ impl Atoms {
         if low.is_none() && high.is_none() {
             return Ok(elem.unclamped());
         }
-        // Choose a unit of which all distances between offset and bounds are multiples, so that these are integers.
+        // Choose a unit of which all distances between offset and bounds are multiples, so that the bounds become
+        // integers.
         let mut unit = wire.unit.clone();
         for end in [low, high].into_iter().flatten() {
             unit = common_unit(&unit, &(end - &wire.offset));
@@ -447,7 +448,7 @@ impl Atoms {
         Ok(Elem::new(self, atom, unit, Rational::zero()))
     }
 
-    /// Returns the atom of an element without clamps for another unit and offset, with which it is an integer.
+    /// Returns the atom of an element without clamps: its integer relative to another unit and offset.
     pub(super) fn over(&mut self, elem: &Elem, unit: &Rational, offset: &Rational) -> Result<u32, String> {
         match elem {
             Elem::Constant(value) => self.constant(&whole_quotient(&(value - offset), unit)),

@@ -1,34 +1,34 @@
-//! An element of a tensor: an integer of the program with what it means.
+//! Element of a tensor: an integer of the program with its unit, offset and clamps, or a constant.
 
 use super::atoms::Atoms;
 use crate::exact::Rational;
 use num_bigint::BigInt;
 use num_integer::Integer;
 
-/// The value of an element.
+/// Value of an element.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Elem {
-    /// A number.
+    /// A constant.
     Constant(Rational),
-    /// Computed.
+    /// A computed value.
     Wire(Wire),
 }
 
-/// `min(max(atom * unit + offset, low), high)`.
+/// Computed value `min(max(atom * unit + offset, low), high)`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Wire {
-    /// Which integer.
+    /// Index of the integer.
     pub(super) atom: u32,
-    /// Not zero; may be negative.
+    /// Unit; not zero, may be negative.
     pub(super) unit: Rational,
     pub(super) offset: Rational,
     pub(super) low: Option<Rational>,
-    /// Not below `low`.
+    /// Upper clamp, not below `low`.
     pub(super) high: Option<Rational>,
 }
 
 impl Elem {
-    /// `atom * unit + offset`; a number if the atom has one value only.
+    /// Returns `atom * unit + offset`; a constant if the atom has only one value.
     pub(super) fn new(atoms: &Atoms, atom: u32, unit: Rational, offset: Rational) -> Elem {
         let (low, high) = atoms.range(atom);
         if low == high {
@@ -38,7 +38,7 @@ impl Elem {
         Elem::Wire(Wire { atom, unit: unit.shifted(zeros), offset, low: None, high: None })
     }
 
-    /// `x * factor + summand`.
+    /// Returns `x * factor + summand`.
     pub(super) fn affine(&self, factor: &Rational, summand: &Rational) -> Elem {
         let map = |x: &Rational| &(x * factor) + summand;
         match self {
@@ -53,7 +53,7 @@ impl Elem {
         }
     }
 
-    /// `min(max(x, low), high)`.
+    /// Returns `min(max(x, low), high)`.
     pub(super) fn clip(&self, low: Option<&Rational>, high: Option<&Rational>) -> Elem {
         let bounded = |x: &Rational| {
             let x = low.map_or(x, |low| x.max(low));
@@ -63,7 +63,7 @@ impl Elem {
             Elem::Constant(value) => Elem::Constant(bounded(value)),
             Elem::Wire(wire) => {
                 let mut wire = wire.clone();
-                // The ends are values too: what is beyond them is taken to them, and they to the new ends.
+                // The existing clamps are values, too: the new clamps apply to them.
                 wire.low = match (&wire.low, low, high) {
                     (Some(own), ..) => Some(bounded(own)),
                     (None, Some(low), high) => Some(high.map_or(low, |high| low.min(high)).clone()),
@@ -78,7 +78,7 @@ impl Elem {
         }
     }
 
-    /// The element before its ends are applied.
+    /// Returns the element without its clamps.
     pub(super) fn unclamped(&self) -> Elem {
         match self {
             Elem::Constant(_) => self.clone(),
@@ -86,7 +86,7 @@ impl Elem {
         }
     }
 
-    /// The value at the integer zero.
+    /// Returns the value at the integer zero.
     pub(super) fn offset(&self) -> Rational {
         match self {
             Elem::Constant(value) => value.clone(),
@@ -95,7 +95,7 @@ impl Elem {
     }
 }
 
-/// The greatest positive number of which both are multiples by integers; zero if both are zero.
+/// Returns the greatest positive number of which both are integer multiples; zero if both are zero.
 pub(super) fn common_unit(a: &Rational, b: &Rational) -> Rational {
     if a.is_zero() || a == b {
         return b.abs();
@@ -109,7 +109,7 @@ pub(super) fn common_unit(a: &Rational, b: &Rational) -> Rational {
     Rational::new(num, &den).expect("denominators are not zero")
 }
 
-/// A quotient that is known to be whole.
+/// Returns a quotient that is known to be an integer.
 pub(super) fn whole_quotient(a: &Rational, b: &Rational) -> BigInt {
     let quotient = a.checked_div(b).expect("units are not zero");
     debug_assert!(quotient.is_integer(), "{a} is not a multiple of {b}");

@@ -1,4 +1,4 @@
-//! Quantisers of integers: staircases with exact steps.
+//! Quantisers of integers as staircases with exact steps.
 //!
 //! A quantiser of `atom * unit + offset`, clamped or not, is a monotone function of the integer. Its thresholds define
 //! it: the smallest integer for each further raw value. Every implementation with these thresholds is correct, so the
@@ -22,7 +22,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Thresholds of one staircase that are listed at most; one of more steps is a division.
+/// Maximum number of thresholds that are listed for one staircase; a staircase with more steps is a division.
 const MAX_STEPS: u32 = 4096;
 /// Largest width of the input of a table that implements thresholds.
 const MAX_DIRECT: u32 = 12;
@@ -37,7 +37,7 @@ pub(super) struct Stair<'a> {
 /// Key of a plan.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
-    /// `x/s + z` of the integer: factor and summand, then the ends.
+    /// `x/s + z` as a function of the integer: factor and summand, then the ends.
     gain: Rational,
     bias: Rational,
     ends: (Option<Rational>, Option<Rational>),
@@ -46,8 +46,8 @@ struct Key {
     function: Option<Function>,
 }
 
-/// A staircase over the integers of a range: code `from` at the lowest one, then one code more, or less, at every
-/// threshold.
+/// Staircase over the integers of a range: raw value `from` at the lowest integer, then one raw value more (less if
+/// `descending`) at each threshold.
 struct Plan {
     from: BigInt,
     descending: bool,
@@ -56,34 +56,34 @@ struct Plan {
 
 enum Method {
     Constant,
-    /// 1 from the threshold on.
+    /// 1 if the integer is at least the threshold, otherwise 0.
     Compare(BigInt),
-    /// `floor(sum / 2^shift)` from 0 to `most`.
+    /// `floor(sum / 2^shift)`, clamped to 0 and `most`.
     Shift {
         sum: Sum,
         shift: u32,
         most: BigInt,
     },
-    /// Like `Shift`; if the sum is a multiple of `2^shift`, the result is decremented to an even number, or to an odd
-    /// one.
+    /// Like `Shift`; if the sum is a multiple of `2^shift`, the result is decremented to an even number (`to_even`) or
+    /// to an odd number.
     Tie {
         sum: Sum,
         shift: u32,
         most: BigInt,
         to_even: bool,
     },
-    /// Entries from the lowest integer on.
+    /// Table with an entry for each integer, lowest integer first.
     Table(Vec<i32>),
-    /// The number of thresholds that are not above.
+    /// Number of thresholds that are not above the integer, by binary search.
     Search(Vec<BigInt>),
-    /// `floor((v * factor + summand) / 2^shift)` from 0 to `most`.
+    /// `floor((v * factor + summand) / 2^shift)`, clamped to 0 and `most`.
     Product {
         factor: BigInt,
         summand: BigInt,
         shift: u32,
         most: BigInt,
     },
-    /// `round((v * factor + summand) / divisor) - least` from 0 to `most`.
+    /// `round((v * factor + summand) / divisor) - least`, clamped to 0 and `most`.
     Quotient {
         factor: BigInt,
         summand: BigInt,
@@ -106,7 +106,7 @@ impl Sum {
     }
 }
 
-/// Builder of staircases, which caches their plans, as most elements of a tensor have the same quantiser.
+/// Builder of staircases. It caches their plans, because most elements of a tensor have the same quantiser.
 #[derive(Default)]
 pub(super) struct Stairs {
     plans: FxHashMap<Key, Rc<Plan>>,
@@ -137,7 +137,7 @@ impl Stairs {
     /// Returns a quantiser of a real function as a table.
     ///
     /// # Errors
-    /// If the integer has more bits than tables may have, or an entry does not fit.
+    /// If the integer has more bits than tables may have, or if an entry does not fit.
     pub(super) fn table(
         &mut self,
         atoms: &mut Atoms,
@@ -168,18 +168,18 @@ impl Stairs {
     }
 }
 
-/// Returns the raw value as an element.
+/// Returns the quantised value as an element.
 fn finish(atoms: &mut Atoms, stair: &Stair, plan: &Plan) -> Result<Elem, String> {
     let from = stair.step.value(&plan.from);
     let steps = plan.method.build(atoms, stair.wire.atom)?;
     let Some(steps) = steps else { return Ok(Elem::Constant(from)) };
-    // The two codes of a sign are two apart.
+    // The two raw values of a sign, -1 and 1, differ by two.
     let gap = if matches!(stair.codes, Codes::Sign) { 1 } else { 0 };
     let unit = stair.step.scale.shifted(gap);
     Ok(Elem::new(atoms, steps, if plan.descending { -&unit } else { unit }, from))
 }
 
-/// A quantiser as a function of the integer: `t = gain * v + bias`, clamped, then a code.
+/// Quantiser as a function of the integer: `t = gain * v + bias`, clamped, then converted to a raw value.
 struct Line {
     gain: Rational,
     bias: Rational,
@@ -217,7 +217,7 @@ impl Line {
         }
     }
 
-    /// `t` at an integer.
+    /// Returns `t` at an integer.
     fn at(&self, v: &BigInt) -> Rational {
         let t = &(&self.gain * &v.clone().into()) + &self.bias;
         let t = self.ends.0.as_ref().map_or(t.clone(), |low| low.max(&t).clone());
@@ -229,13 +229,13 @@ impl Line {
         let t = self.at(v);
         match &self.codes {
             Codes::Sign => BigInt::from(u8::from(!t.is_negative())),
-            // Without a function these become [`Codes::Round`] before.
+            // A quantiser without a function is converted to [`Codes::Round`] before.
             Codes::Type(quantiser) => quantiser.overflow(t.round(quantiser.round)),
             Codes::Round { low, high, round } => t.max(low.clone().into()).min(high.clone().into()).round(*round),
         }
     }
 
-    /// Returns the result for a quantiser whose scaled inputs are all integers, which only clips; `None` for others.
+    /// Returns the result for a quantiser that only clips, because all scaled inputs are integers; `None` for others.
     fn only_clips(&self, stair: &Stair) -> Option<Elem> {
         let Codes::Round { low, high, .. } = &self.codes else { return None };
         let whole = |end: &Option<Rational>| end.as_ref().is_none_or(Rational::is_integer);
@@ -252,7 +252,7 @@ impl Line {
         let (boundary, included) = boundary(&self.codes, j);
         let v = (&boundary - &self.bias).checked_div(&self.gain).expect("not constant");
         if self.gain.is_negative() {
-            // q >= j where v <= limit.
+            // q >= j if v <= limit.
             let last = if included { v.floor() } else { v.ceil() - 1 };
             last + 1
         } else if included {
@@ -268,7 +268,7 @@ impl Line {
         let count = (&last - &first).abs();
         let from = if matches!(self.codes, Codes::Sign) { &first * 2 - 1 } else { first.clone() };
         let plan = |method| Ok(Plan { from: from.clone(), descending, method });
-        // The i-th threshold, from 1: code `first + i`, or `first - i`, is reached there.
+        // The raw value at the i-th threshold (from 1) is `first + i`, or `first - i`.
         let threshold =
             |i: &BigInt| if descending { self.threshold(&(&first - i + 1)) } else { self.threshold(&(&first + i)) };
         if count.is_zero() {
@@ -284,7 +284,7 @@ impl Line {
                 return Ok(mirrored);
             }
             let shift_cost = method.cost(&self.low, &self.high);
-            // Few integers: a table may be cheaper still.
+            // For few integers, a table may be cheaper than the shift.
             let bits = bits_of(&(&self.high - &self.low));
             let table = (bits <= 6).then(|| direct(&self.low, &self.high, &thresholds(&count, &threshold)));
             return plan(match table {
@@ -308,7 +308,7 @@ impl Line {
         Ok(Plan { from: least, descending: false, method })
     }
 
-    /// Returns the plan over `-v`, if ties then go to even numbers of steps, which needs no further sums.
+    /// Returns the plan over `-v` if ties then go to even numbers of steps, because such a plan needs no further sums.
     fn mirrored(&self) -> Option<Plan> {
         let line = Line {
             gain: -&self.gain,
@@ -343,8 +343,8 @@ impl Line {
         let exponent = self.gain.abs().log2()?;
         let shift = u32::try_from(-exponent).ok()?;
         let Codes::Round { round, .. } = &self.codes else { return None };
-        // The position of the i-th threshold relative to i * 2^shift depends on the sign and on the parity of its code
-        // alone.
+        // The position of the i-th threshold relative to i * 2^shift depends only on the sign and the parity of its raw
+        // value.
         let beside = |i: &BigInt| threshold(i) - (i << shift);
         let zero_at = if descending { first + 1u32 } else { -first };
         let mut samples: Vec<BigInt> = vec![BigInt::one(), BigInt::from(2), count.clone(), count - 1];
@@ -365,7 +365,7 @@ impl Line {
         if *round != Round::HalfEven || (odd - even).abs() != BigInt::one() || shift == 0 {
             return None;
         }
-        // Rounded up at ties; taken back where that reached the parity whose thresholds are one higher.
+        // The result is rounded up at ties, and decremented if it has the parity whose thresholds are one higher.
         let (lower, to_even) = if odd > even { (even, true) } else { (odd, false) };
         Some(Method::Tie { sum: Sum { summand: -lower, minus: false }, shift, most, to_even })
     }
@@ -425,7 +425,7 @@ fn boundary(codes: &Codes, j: &BigInt) -> (Rational, bool) {
     }
 }
 
-/// Returns a table of all integers.
+/// Returns a table with an entry for each integer from `low` to `high`.
 fn direct(low: &BigInt, high: &BigInt, thresholds: &[BigInt]) -> Method {
     let mut entries = Vec::new();
     let (mut v, mut passed) = (low.clone(), 0);
@@ -439,7 +439,7 @@ fn direct(low: &BigInt, high: &BigInt, thresholds: &[BigInt]) -> Method {
     Method::Table(entries)
 }
 
-/// Returns a product with a constant that steps exactly at the thresholds.
+/// Returns a product with a constant that steps exactly at the thresholds; `None` if no constant fits.
 fn product(gain: &Rational, thresholds: &[BigInt], bits: u32) -> Option<Method> {
     let most = BigInt::from(thresholds.len());
     let mut best: Option<(u32, Method)> = None;
@@ -470,7 +470,7 @@ fn product(gain: &Rational, thresholds: &[BigInt], bits: u32) -> Option<Method> 
                 }
             }
         }
-        // A little more precision may have fewer digits; much more does not.
+        // With slightly more precision a factor may have fewer digits; with much more precision it does not.
         if best.as_ref().is_some_and(|(_, m)| matches!(m, Method::Product { shift: first, .. } if shift >= first + 4)) {
             break;
         }
@@ -478,7 +478,7 @@ fn product(gain: &Rational, thresholds: &[BigInt], bits: u32) -> Option<Method> 
     best.map(|(_, method)| method)
 }
 
-/// Returns the number of a range with the most trailing zeros.
+/// Returns the number in a range with the most trailing zeros.
 fn fewest_ones(least: &BigInt, largest: &BigInt) -> BigInt {
     let mut best = least.clone();
     for shift in 0..largest.bits().max(least.bits()) {
@@ -508,19 +508,19 @@ impl Method {
             Method::Search(thresholds) => {
                 let bits = u64::from(usize::BITS - thresholds.len().leading_zeros());
                 let tables: u64 = (1..bits).map(|level| width * if level <= 6 { 1 } else { 1 << (level - 6) }).sum();
-                // Tables of few inputs share cells with the comparison.
+                // Tables with few inputs share cells with the comparison.
                 bits * width + tables * 2 / 3
             }
             Method::Product { factor, shift, most, .. } => {
                 let digits = digits::signed(factor).len() as u64;
                 (digits - 1) * (width + factor.bits() / 2) + width + u64::from(*shift) + clamp(most)
             }
-            // Some half of the digits of a reciprocal are not zero.
+            // About half of the digits of a reciprocal are not zero.
             Method::Quotient { divisor, most, .. } => (width + divisor.bits()) * width / 2 + clamp(most),
         }
     }
 
-    /// Builds the number of steps that are passed; `None` if there are no steps.
+    /// Builds the number of steps up to the integer `v`; `None` if there are no steps.
     fn build(&self, atoms: &mut Atoms, v: u32) -> Result<Option<u32>, String> {
         match self {
             Method::Constant => Ok(None),
@@ -565,7 +565,7 @@ impl Method {
     }
 }
 
-/// Returns the rounded quotient by a constant.
+/// Returns the rounded quotient of a value and a constant.
 fn quotient(atoms: &mut Atoms, x: u32, divisor: &BigInt, round: Round) -> Result<u32, String> {
     let (low, high) = atoms.range(x);
     let is_negative = (low.is_negative(), high.is_negative());
@@ -573,7 +573,7 @@ fn quotient(atoms: &mut Atoms, x: u32, divisor: &BigInt, round: Round) -> Result
     let (low, high) = (end(low), end(high));
     let (negative, positive) = round.division_summands(divisor);
     let code = if round == Round::HalfEven && divisor.is_even() {
-        // Rounded up and down, the two differ at a tie only, and one of them is even.
+        // The values rounded up and rounded down differ at a tie only, and one of them is even.
         let up = floored_quotient(atoms, x, &(divisor >> 1u32), divisor)?;
         let down = floored_quotient(atoms, x, &positive, divisor)?;
         let last = atoms.bits(up, 0, 1)?;
@@ -592,9 +592,9 @@ fn quotient(atoms: &mut Atoms, x: u32, divisor: &BigInt, round: Round) -> Result
     Ok(if atoms.range(code) == (&low, &high) { code } else { atoms.narrowed(code, low, high) })
 }
 
-/// `floor((x + summand) / divisor)`.
+/// Returns `floor((x + summand) / divisor)`.
 fn floored_quotient(atoms: &mut Atoms, x: u32, summand: &BigInt, divisor: &BigInt) -> Result<u32, String> {
-    // Floors nest: the low bits are dropped first.
+    // Floors can be nested, so the low bits are dropped first.
     let zeros = divisor.trailing_zeros().unwrap_or(0);
     let moved = atoms.add_constant(x, summand)?;
     let whole = atoms.floor_shifted(moved, zeros as u32)?;
@@ -609,13 +609,13 @@ fn floored_quotient(atoms: &mut Atoms, x: u32, summand: &BigInt, divisor: &BigIn
     atoms.floor_shifted(sum, division.shift)
 }
 
-/// Returns the number of steps limited to 0 and `most`.
+/// Returns the number of steps, clamped to 0 and `most`.
 fn saturated(atoms: &mut Atoms, steps: u32, most: &BigInt) -> Result<u32, String> {
     let steps = atoms.relu(steps)?;
     atoms.at_most(steps, most)
 }
 
-/// Returns the number, decremented to an even one if the bit is clear.
+/// Returns the number, decremented if it is odd and the bit `keep` is clear.
 fn odd_only(atoms: &mut Atoms, steps: u32, keep: u32) -> Result<u32, String> {
     let above = atoms.floor_shifted(steps, 1)?;
     let last = atoms.bits(steps, 0, 1)?;
@@ -623,15 +623,15 @@ fn odd_only(atoms: &mut Atoms, steps: u32, keep: u32) -> Result<u32, String> {
     atoms.add((above, 1), (last, 0), false)
 }
 
-/// Returns the number, decremented if it is even and the bit is clear.
+/// Returns the number, decremented if it is even and the bit `keep` is clear.
 fn even_only(atoms: &mut Atoms, steps: u32, keep: u32) -> Result<u32, String> {
-    // An even number minus one is the next lower odd number: `(x + 1 made even) - 1`.
+    // An even number minus one is the next lower odd number: `x + 1`, rounded down to even, minus one.
     let more = atoms.add_constant(steps, &BigInt::one())?;
     let even = odd_only(atoms, more, keep)?;
     atoms.add_constant(even, &BigInt::from(-1))
 }
 
-/// Returns a binary search, in which the previous comparisons select the threshold of each comparison.
+/// Returns the result of a binary search, in which the previous comparisons select the threshold of each comparison.
 fn search(atoms: &mut Atoms, v: u32, thresholds: &[BigInt]) -> Result<u32, String> {
     let bits = usize::BITS - thresholds.len().leading_zeros();
     let beyond = atoms.range(v).1 + 1u32;
@@ -665,7 +665,7 @@ fn search(atoms: &mut Atoms, v: u32, thresholds: &[BigInt]) -> Result<u32, Strin
 /// Returns the entry at an index; entries of more than 31 bits are composed from several tables.
 fn chosen(atoms: &mut Atoms, number: u32, entries: &[BigInt]) -> Result<u32, String> {
     const PART: u32 = 30;
-    // A comparison before may have only one outcome, so that fewer entries can be chosen.
+    // An earlier comparison may have only one possible outcome, so that fewer entries can be selected.
     let (low, high) = atoms.range(number);
     let (low, high) = (low.to_usize().unwrap_or(0), high.to_usize().unwrap_or(0));
     let entries = &entries[low..=high.min(entries.len() - 1)];
@@ -688,7 +688,7 @@ fn chosen(atoms: &mut Atoms, number: u32, entries: &[BigInt]) -> Result<u32, Str
     atoms.add_constant(sum, &least)
 }
 
-/// Returns the table of a function's raw values.
+/// Returns the plan of a table with the raw values of a function.
 fn function_plan(stair: &Stair, line: &Line, function: Function, functions: &mut Functions) -> Result<Plan, String> {
     let gap = if matches!(stair.codes, Codes::Sign) { 2 } else { 1 };
     let Wire { unit, offset, low, high, .. } = stair.wire;
@@ -702,7 +702,7 @@ fn function_plan(stair: &Stair, line: &Line, function: Function, functions: &mut
         v += 1;
     }
     let mut from = codes.iter().min().expect("a range is not empty").clone();
-    // Entries are 32-bit integers with a sign: an offset brings unsigned ones there.
+    // Table entries are signed 32-bit integers: an offset moves larger unsigned entries into this range.
     let steps = |code: &BigInt, from: &BigInt| -> BigInt { (code - from) / gap };
     if codes.iter().any(|code| steps(code, &from).to_i32().is_none()) {
         from += BigInt::from(gap) << 31u32;

@@ -1,4 +1,5 @@
-//! Sums of multiples of integers: a matrix over the greatest common unit of each row, as adders.
+//! Sums of multiples of integers: each set of rows is a matrix over the greatest common unit of each row, built of
+//! adders.
 
 use super::atoms::Atoms;
 use super::elem::{Elem, common_unit, whole_quotient};
@@ -12,36 +13,37 @@ use num_traits::{Signed, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Makes the adders of matrices, and remembers what it has made: the positions of a convolution are alike.
+/// Builder of the adders of matrices. It caches the solutions, because the positions of a convolution have equal
+/// matrices.
 pub(super) struct Sums {
     solver: MatrixSolver,
     solved: FxHashMap<Question, Rc<Program>>,
 }
 
-/// A matrix of integers, row after row, and the ranges of what it is multiplied with.
+/// A matrix of integers, row by row, and the ranges of its inputs.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Question {
     rows: Vec<Vec<BigInt>>,
     inputs: Vec<(BigInt, BigInt)>,
 }
 
-/// Adders and what each row is. Values are numbered: the inputs, then the adders.
+/// Adders, and the result of each row. Values are numbered: the inputs, then the adders.
 struct Program {
     adders: Vec<Adder>,
     outputs: Vec<Option<Output>>,
 }
 
-/// `a + b * 2^shift`, or the difference.
+/// Adder that computes `a + b * 2^shift`, or the difference.
 struct Adder {
     a: u32,
     b: u32,
     shift: i32,
     subtract: bool,
-    /// Smallest and largest value, in units of the finer of both operands.
+    /// Smallest and largest value, in the finer unit of both operands.
     range: Option<(BigInt, BigInt)>,
 }
 
-/// A value times a power of two, perhaps negated.
+/// A value times a power of two, optionally negated.
 #[derive(Clone, Copy)]
 struct Output {
     value: u32,
@@ -49,7 +51,7 @@ struct Output {
     negative: bool,
 }
 
-/// Multiples of atoms.
+/// Multiples of atoms that are added.
 type Row = Vec<(u32, Rational)>;
 
 impl Sums {
@@ -57,18 +59,18 @@ impl Sums {
         Sums { solver: MatrixSolver::new(options), solved: FxHashMap::default() }
     }
 
-    /// The solver, and what of its limit it could not meet.
+    /// Returns the solver, which records the matrix that misses the latency limit by the most.
     pub(super) fn solver(&mut self) -> &mut MatrixSolver {
         &mut self.solver
     }
 
-    /// The sum of each row.
+    /// Returns the sum of each row.
     ///
     /// # Errors
-    /// Sums too wide; a mistake of the solver.
+    /// If a sum is too wide; an internal error of the solver.
     pub(super) fn solve(&mut self, atoms: &mut Atoms, rows: &[Row]) -> Result<Vec<Elem>, String> {
         let rows: Vec<Row> = rows.iter().map(merged).collect();
-        // Rows of one term need no adder, nor a place in the matrix.
+        // Rows of one term need no adder, and are not part of the matrix.
         let several: Vec<usize> = (0..rows.len()).filter(|&r| rows[r].len() > 1).collect();
         let mut results: Vec<Elem> = rows
             .iter()
@@ -112,7 +114,7 @@ impl Sums {
     }
 }
 
-/// A row with each atom once, without zeros.
+/// Returns the row with each atom once, without factors of zero.
 fn merged(row: &Row) -> Row {
     let mut row = row.clone();
     row.sort_by_key(|(atom, _)| *atom);
@@ -140,12 +142,12 @@ fn integers_of(row: &Row, unit: &Rational, columns: &[u32]) -> Vec<BigInt> {
     integers
 }
 
-/// An atom, a power of two that it is multiplied with, and whether it is negated.
+/// An atom, the exponent of its factor (a power of two), and `true` if it is negated.
 type Sum = (u32, i64, bool);
 
-/// Makes the adders of a program: for each row its atom, a power of two, and whether it is negated.
+/// Builds the adders of a program; returns the sum of each row, `None` for a row of zeros.
 fn build(program: &Program, atoms: &mut Atoms, columns: &[u32]) -> Result<Vec<Option<Sum>>, String> {
-    // Each value with its fractional bits as the program counts them.
+    // Each value with its number of fractional bits in the units of the program.
     let mut values: Vec<(u32, i32)> = columns.iter().map(|&c| (c, 0)).collect();
     for adder in &program.adders {
         let ((a, frac_a), (b, frac_b)) = (values[adder.a as usize], values[adder.b as usize]);
@@ -165,13 +167,13 @@ fn build(program: &Program, atoms: &mut Atoms, columns: &[u32]) -> Result<Vec<Op
     Ok(program.outputs.iter().map(|o| o.as_ref().map(output)).collect())
 }
 
-/// The checked program of the solver of constant matrices; `None` if the numbers are too wide for it.
+/// Returns the checked program of the solver for constant matrices; `None` if the numbers are too wide for the solver.
 fn solved(question: &Question, solver: &mut MatrixSolver) -> Result<Option<Program>, String> {
     let (n_in, n_out) = (question.inputs.len(), question.rows.len());
     let mut weights = Vec::with_capacity(n_in * n_out);
     for i in 0..n_in {
         for row in &question.rows {
-            // Room for sums: the solver has 128 bits.
+            // The limit leaves room for sums: the solver has 128 bits.
             let Some(weight) = row[i].to_i128().filter(|w| w.unsigned_abs() < 1 << 100) else { return Ok(None) };
             weights.push(Weight::new(weight, 0));
         }
@@ -185,7 +187,7 @@ fn solved(question: &Question, solver: &mut MatrixSolver) -> Result<Option<Progr
     Ok(solver.solve(&matrix, &inputs)?.map(|(program, report)| to_program(&program, &report)))
 }
 
-/// A program with the exact range of each value.
+/// Returns a program with the exact range of each value.
 fn to_program(program: &alir_cmvm::AdderGraph, report: &alir_cmvm::Report) -> Program {
     let mut fracs = vec![0i32; program.inputs.len()];
     let mut adders = Vec::with_capacity(program.adders.len());
@@ -206,7 +208,8 @@ fn to_program(program: &alir_cmvm::AdderGraph, report: &alir_cmvm::Report) -> Pr
     Program { adders, outputs: program.outputs.iter().map(|o| o.as_ref().map(output)).collect() }
 }
 
-/// Each row by itself: the signed digits of its weights, added up in pairs, narrow ones first.
+/// Returns a program that computes each row separately: the signed digits of its weights, added in pairs, narrow terms
+/// first.
 fn plain(question: &Question) -> Program {
     let mut adders = Vec::new();
     let mut widths: Vec<u64> = question.inputs.iter().map(|(low, high)| low.bits().max(high.bits())).collect();
@@ -226,13 +229,13 @@ fn plain(question: &Question) -> Program {
                     next.push(pair[0]);
                     continue;
                 };
-                // Positive first; of two negative ones the sum is negative.
+                // The positive term comes first; the sum of two negative terms is negated.
                 let swap = negative_a && !negative_b;
                 let (first, second) = if swap { ((b, shift_b), (a, shift_a)) } else { ((a, shift_a), (b, shift_b)) };
                 let shift = second.1 as i32 - first.1 as i32;
                 let sum = (question.inputs.len() + adders.len()) as u32;
                 adders.push(Adder { a: first.0, b: second.0, shift, subtract: negative_a != negative_b, range: None });
-                // The sum counts from the first operand's place.
+                // The unit of the sum is that of the first operand.
                 let wide = wide_a.max(wide_b) + 1;
                 widths.push(wide);
                 next.push((wide, sum, first.1, negative_a && negative_b));

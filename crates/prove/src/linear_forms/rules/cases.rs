@@ -1,13 +1,14 @@
-//! Forms in both cases of a bit that they contain.
+//! Case distinctions by a bit of a form.
 
 use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, Sum, add, mul};
 
-/// Terms of a form that is looked at by the cases of a bit.
+/// Largest number of terms of a form that is analysed in both cases of a bit.
 const MAX_CASES: usize = 12;
 
 impl LinearForms {
-    /// The value of something that is constant in both cases of a bit which the form speaks of, such as a sign whose
-    /// bit decides what else is added.
+    /// Returns a property of a form as a form over one bit, if the form contains a bit such that the property is
+    /// constant in each case of the bit. `told` derives the property from a range. An example is the sign of a form in
+    /// which a bit selects a summand. Returns `None` if there is no such bit.
     pub(super) fn by_cases(&mut self, f: FormId, told: impl Fn(Range) -> Option<i128>) -> OrOverflow<Option<FormId>> {
         if self.len(f) > MAX_CASES {
             return Ok(None);
@@ -47,7 +48,7 @@ impl LinearForms {
         Ok(None)
     }
 
-    /// Bounds of a form by what is known of it, of its negative, and of both without their constant.
+    /// Returns the bounds of a form, also from its negative, and from both without their constant.
     fn bounds(&mut self, f: FormId) -> OrOverflow<Range> {
         let mut range = self.range(f);
         let constant = self.constant_of(f);
@@ -59,15 +60,15 @@ impl LinearForms {
         Ok((range.0.max(constant - hi), range.1.min(constant - lo)))
     }
 
-    /// Bounds of a form, narrower than the given ones where the bit is the sign of a number that the form adds: in the
-    /// one case it is negative, in the other it is not.
+    /// Returns bounds of a form in one case of a bit. They are narrower than `range` if the bit is the sign of a number
+    /// that the form contains as a summand: the number is negative in one case only.
     fn bounds_by_sign(&mut self, f: FormId, bit: FormId, value: bool, range: Range) -> OrOverflow<Range> {
         let Some((a, sign)) = self.only(bit).filter(|t| t.1.abs() == 1) else { return Ok(range) };
         let Atom::Negative(y) = *self.behind(a) else { return Ok(range) };
         let is_negative = sign * (i128::from(value) - self.constant_of(bit)) == 1;
         let (lo, hi) = self.range(y);
         let number = if is_negative { (lo, hi.min(-1)) } else { (lo.max(0), hi) };
-        // The number is added as often as its newest atom is.
+        // The factor of the number in the form is given by its newest atom.
         let Some((newest, inside)) = self.terms(y).last() else { return Ok(range) };
         let factor = self.terms(f).find(|t| t.0 == newest).map_or(0, |t| t.1);
         if factor == 0 || factor % inside != 0 || number.0 > number.1 {
@@ -80,13 +81,13 @@ impl LinearForms {
         Ok((range.0.max(add(lo, x.min(y))?), range.1.min(add(hi, x.max(y))?)))
     }
 
-    /// The form where a bit has this value, as far as its terms say it.
+    /// Returns the form in one case of a bit, as far as its terms contain the bit.
     fn in_case(&mut self, f: FormId, bit: FormId, value: bool) -> OrOverflow<FormId> {
-        // The atom that the bit is, or is one less, or the negative of.
+        // The bit may be an atom, an atom plus a constant, or the negative of an atom.
         let itself = self.only(bit).filter(|t| t.1.abs() == 1);
         let known = itself.map(|(a, factor)| (a, factor * (i128::from(value) - self.constant_of(bit))));
         let atom = itself.filter(|t| t.1 == 1 && self.constant_of(bit) == 0).map(|t| t.0);
-        // A bit of several terms, added as it is.
+        // A bit of several terms that is a summand of the form.
         let mut f = f;
         let newest = self.terms(bit).last().filter(|_| itself.is_none());
         let times = newest.and_then(|(newest, inside)| {
@@ -126,7 +127,8 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// If exactly one term is a choice: its condition, and the form in both cases.
+    /// Returns the condition of the only choice among the terms, and the form in both cases; `None` if there is not
+    /// exactly one.
     pub(super) fn one_choice(&mut self, f: FormId) -> OrOverflow<Option<(FormId, FormId, FormId)>> {
         if self.len(f) > 16 {
             return Ok(None);
@@ -155,8 +157,8 @@ impl LinearForms {
         }
     }
 
-    /// If a term is a bit times a choice, as where a chosen word is complemented or not: the bit, and the form in both
-    /// cases.
+    /// Returns the bit, and the form in both cases, if a term is a bit times a choice, such as a conditional complement
+    /// of a selected word. Returns `None` otherwise.
     pub(super) fn by_factor(&mut self, f: FormId) -> OrOverflow<Option<(FormId, FormId, FormId)>> {
         if self.len(f) > MAX_CASES || !self.rules().has_names() {
             return Ok(None);

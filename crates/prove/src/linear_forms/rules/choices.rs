@@ -1,13 +1,13 @@
-//! Choices: what a condition of 0 or 1 selects.
+//! Choices by conditions that are 0 or 1.
 
 use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Shape, add, mul};
 use super::{MAX_MERGED, gcd};
 
-/// Factors and shifts of floors of one form, and a constant.
+/// Factors and shifts of floors of one number, and a constant.
 type Floors = (Vec<(i128, u32)>, i128);
 
 impl LinearForms {
-    /// `yes` where the condition (0 or 1) is 1, else `no`.
+    /// Returns `yes` if the condition is 1, `no` if it is 0.
     pub fn mux(&mut self, cond: FormId, yes: FormId, no: FormId) -> OrOverflow<FormId> {
         if yes == no {
             return Ok(yes);
@@ -34,7 +34,7 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// `cond * x` for a condition that is 0 or 1.
+    /// Returns `cond * x` for a condition that is 0 or 1.
     pub(super) fn when(&mut self, cond: FormId, x: FormId) -> OrOverflow<FormId> {
         match self.as_const(cond) {
             Some(0) => return Ok(self.constant(0)),
@@ -47,7 +47,7 @@ impl LinearForms {
         if cond == x {
             return Ok(cond);
         }
-        // One polarity of the condition.
+        // The condition without a constant is preferred over its complement.
         if self.constant_of(cond) != 0 {
             let other = self.complement(cond)?;
             if self.constant_of(other) == 0 {
@@ -55,7 +55,7 @@ impl LinearForms {
                 return self.sub(x, rest);
             }
         }
-        // Where the condition is one atom, that atom is 1 in the product.
+        // If the condition is a single atom, that atom is 1 inside the product.
         let atom = self.only(cond).filter(|t| t.1 == 1 && self.constant_of(cond) == 0).map(|t| t.0);
         if let Some(atom) = atom {
             let inside = self.terms(x).find(|t| t.0 == atom).map(|t| t.1);
@@ -80,13 +80,13 @@ impl LinearForms {
             let part = self.when(cond, small)?;
             return self.scale(part, content);
         }
-        // The sign of what is chosen as condition: max(x, 0) in disguise.
+        // If the condition is the sign of `x`, the choice is max(x, 0).
         let (lo, hi) = self.range(x);
         if lo < 0 && hi > 0 {
             let below = self.negative(x)?;
             let minus = self.scale(x, -1)?;
             let above = self.negative(minus)?;
-            // x < 0 and x <= 0, x > 0 and x >= 0: zero adds nothing.
+            // x < 0 and x <= 0 are equivalent here, as are x > 0 and x >= 0, since the choice is 0 for x = 0.
             if below == cond || self.complement(above)? == cond {
                 let p = self.positive(x)?;
                 return self.sub(x, p);
@@ -109,14 +109,14 @@ impl LinearForms {
             return self.linear(product, self.constant_of(x), cond);
         }
         let floors = self.terms(x).filter(|t| matches!(self.atom(t.0), Atom::Floor(..))).count();
-        // Bits cut out of a value, a difference of two floors, are a number of their own.
+        // Bits extracted from a value, which are a difference of two floors, are treated as one number.
         if floors < 2
             && let Some((whole, k)) = self.merged(x, 0)?
         {
             let chosen = self.when(cond, whole)?;
             return self.floor(chosen, k);
         }
-        // Tables of one argument.
+        // Condition and value are tables of the same argument.
         if let (Some((y, first, conds)), Some((z, second, values))) = (self.as_table(cond), self.as_table(x))
             && y == z
             && first == second
@@ -128,7 +128,8 @@ impl LinearForms {
         self.made(atom)
     }
 
-    /// `cond * x` where `x` is a table and the condition the sign of its argument: one table.
+    /// Returns `cond * x` as one table if `x` is a table and the condition is the sign of its argument; otherwise
+    /// `None`.
     fn table_by_sign(&mut self, cond: FormId, x: FormId) -> OrOverflow<Option<FormId>> {
         let Some((y, first, values)) = self.as_table(x) else { return Ok(None) };
         let below = self.negative(y)?;
@@ -142,18 +143,19 @@ impl LinearForms {
         self.table_of(y, first, values).map(Some)
     }
 
-    /// `cond * x` where the condition is the sign of a number `s`, and `x` a sum of floors of `s`, such as some of its
-    /// bits: the same floors of `max(s, 0)`.
+    /// Returns `cond * x` as floors of `max(s, 0)` if the condition is the sign of a number `s`, and `x` is a sum of
+    /// floors of `s`, such as some of its bits. Returns `None` otherwise.
     fn when_sign(&mut self, cond: AtomId, x: FormId) -> OrOverflow<Option<FormId>> {
         let Atom::Negative(t) = *self.behind(cond) else { return Ok(None) };
         if self.len(x) > MAX_MERGED || !self.terms(x).any(|(a, _)| matches!(self.atom(a), Atom::Floor(..))) {
             return Ok(None);
         }
-        // s >= 0 where the condition is 0, or where it is 1.
+        // Numbers with the condition as sign, each with `true` if it is negative for condition 0, otherwise for
+        // condition 1.
         let minus = self.scale(t, -1)?;
         let minus = self.offset(minus, -1)?;
         let mut numbers = vec![(t, false), (minus, true)];
-        // The same sign is that of a name for the number without its low bits, and of a multiple of the number.
+        // A name for the number without its low bits, and a multiple of the number, have the same sign.
         let condition = self.single(cond)?;
         let opposite = self.complement(condition)?;
         let mut others = self.plain_floors(x);
@@ -186,7 +188,7 @@ impl LinearForms {
         Ok(None)
     }
 
-    /// `x` as a sum of factors times `floor(s / 2^m)`, and a constant.
+    /// Returns `x` as a sum of factors times `floor(s / 2^m)`, and a constant; `None` if that is impossible.
     fn as_floors(&mut self, x: FormId, s: FormId) -> OrOverflow<Option<Floors>> {
         let mut rest = x;
         let mut parts: Vec<(i128, u32)> = Vec::new();

@@ -1,21 +1,21 @@
-//! Floors by powers of two, and the numbers that low bits are.
+//! Floors by powers of two, and the numbers represented by low bits.
 
 use super::super::{
     Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Range, RuleSet, Shape, Sum, add, mul, power,
 };
 use super::{MAX_MERGED, residue};
 
-/// Floors by names within floors by names: a rule that merges floors may lead back to where it began.
+/// Maximum nesting of floors expressed by names, as a rule that merges floors may lead back to its start.
 const MAX_NAMED: u32 = 3;
-/// Values split at a bit within others.
+/// Maximum nesting of splits of values at a bit.
 const MAX_SPLITS: u32 = 3;
-/// Halves within halves.
+/// Maximum nesting of halves.
 const MAX_HALVES: u32 = 2;
-/// Bits whose sum's floor is multiplied out.
+/// Largest number of bits in a sum whose floor is multiplied out.
 const MAX_CARRIES: usize = 3;
 
 impl LinearForms {
-    /// `floor(f / 2^m)`.
+    /// Returns the form of `floor(f / 2^m)`.
     pub fn floor(&mut self, f: FormId, m: u32) -> OrOverflow<FormId> {
         if m == 0 {
             return Ok(f);
@@ -40,7 +40,7 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// `floor(f / 2^m)` by a lower floor of the same number that has a name.
+    /// Returns `floor(f / 2^m)` expressed by a named lower floor of the same number; `None` if there is none.
     fn floor_named(&mut self, f: FormId, m: u32) -> OrOverflow<Option<FormId>> {
         if self.taking_apart || self.len(f) > MAX_MERGED || self.within_names >= MAX_NAMED {
             return Ok(None);
@@ -50,7 +50,7 @@ impl LinearForms {
             if k >= m {
                 continue;
             }
-            // The number reduced modulo 2^k, as the floor's argument is.
+            // The number modulo 2^k, like the argument of the named floor.
             let mut inner = Sum { terms: Vec::new(), constant: self.constant_of(f) & (power(k)? - 1) };
             for (a, c) in self.terms(f) {
                 let r = residue(c, k);
@@ -72,7 +72,7 @@ impl LinearForms {
 
     fn floor_new(&mut self, f: FormId, m: u32) -> OrOverflow<FormId> {
         let size = power(m)?;
-        // Multiples of 2^m come out.
+        // Multiples of 2^m are moved out of the floor.
         let mut outer = Sum::default();
         let mut inner = Sum { terms: Vec::new(), constant: self.constant_of(f) & (size - 1) };
         outer.constant = self.constant_of(f) >> m;
@@ -107,7 +107,7 @@ impl LinearForms {
         }
         if let Some((atom, 1)) = self.only(f) {
             let constant = self.constant_of(f);
-            // Rounded up: with the bit `x - 2 floor(x / 2)`.
+            // Rounding up: the floor of `(x + 1) / 2` is the floor of `x / 2` plus the lowest bit `x - 2 floor(x / 2)`.
             if (constant, m) == (1, 1) && self.is_bits(atom) {
                 let value = self.single(atom)?;
                 let half = self.floor(value, 1)?;
@@ -118,7 +118,7 @@ impl LinearForms {
                     let whole = mul(constant, power(k)?).and_then(|c| self.offset(x, c))?;
                     return self.floor(whole, m + k);
                 }
-                // What lies below a rectifier's lowest bit that is looked at may be left out before it.
+                // Bits below the floor can be removed before the rectifier.
                 Atom::Positive(x) if constant == 0 => {
                     if let Some((high, k)) = self.without_low_part(x, m)? {
                         self.within_splits += 1;
@@ -155,7 +155,7 @@ impl LinearForms {
         }
         self.narrow_as_product(f)?;
         let out = self.floor_atom(f, m)?;
-        // A choice between floors is the floor of the choice; the latter is kept.
+        // A choice between floors equals the floor of a choice; the floor is kept.
         if let Some((cond, yes, no)) = self.one_choice(f)?
             && self.aliased.insert(f)
         {
@@ -168,7 +168,8 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// The floor of a sum of two or three bits and a constant, such as a carry into a sum: a polynomial in the bits.
+    /// Returns the floor of a sum of two or three bits and a constant, such as a carry, as a polynomial in the bits.
+    /// Returns `None` for other forms.
     fn floor_of_bits(&mut self, f: FormId, m: u32) -> OrOverflow<Option<FormId>> {
         let is_small = (2..=MAX_CARRIES).contains(&self.len(f));
         if !is_small || !self.terms(f).all(|(a, _)| self.atom_range(a) == (0, 1)) {
@@ -184,8 +185,8 @@ impl LinearForms {
         self.add(no, chosen).map(Some)
     }
 
-    /// `max(x + c, 0)` for `f = max(x, 0) + c` with `c` between 0 and the divisor: where `x` is negative, the floors of
-    /// both are zero.
+    /// Returns `max(x + c, 0)` for `f = max(x, 0) + c` with `c` between 0 and the divisor: for negative `x`, the floors
+    /// of both are zero. Returns `None` for other forms.
     fn rounded_before_rectifier(&mut self, f: FormId) -> OrOverflow<Option<FormId>> {
         let constant = self.constant_of(f);
         if constant <= 0 || self.taking_apart || self.len(f) > 64 {
@@ -197,7 +198,7 @@ impl LinearForms {
         Ok(Some(self.positive(x)?))
     }
 
-    /// The form whose positive part a form is, also under a name.
+    /// Returns the form whose positive part a form is, also under a name; `None` for other forms.
     fn before_rectifier(&self, f: FormId) -> Option<FormId> {
         let mut f = f;
         loop {
@@ -214,8 +215,8 @@ impl LinearForms {
         }
     }
 
-    /// In a sum with `floor(y / 2^m)`, the same number rounded up at the half, `floor((y + 2^(m-1)) / 2^m)`, is
-    /// `floor(y / 2^(m-1)) - floor(y / 2^m)`: two halves of a number are the number.
+    /// Replaces the floors of a sum that are halves of one number: in a sum with `floor(y / 2^m)`, the number rounded
+    /// to nearest, `floor((y + 2^(m-1)) / 2^m)`, is `floor(y / 2^(m-1)) - floor(y / 2^m)`.
     pub(super) fn join_halves(&mut self, sum: &mut Sum) -> OrOverflow<()> {
         if self.within_halves >= MAX_HALVES || sum.terms.len() > MAX_MERGED {
             return Ok(());
@@ -231,7 +232,7 @@ impl LinearForms {
                 && self.terms(low).all(|(b, _)| has(sum, b).is_ok())
             {
                 let factor = sum.terms.remove(at).1;
-                // These may hold halves of other numbers, and those of this one again.
+                // The replacements may contain halves of other numbers, and of this number again.
                 self.within_halves += 1;
                 let parts = self.sub(half, low).and_then(|parts| self.scale(parts, factor));
                 self.within_halves -= 1;
@@ -241,7 +242,7 @@ impl LinearForms {
         Ok(())
     }
 
-    /// `floor(y / 2^m)` and `floor(y / 2^(m-1))` for an atom `floor((y + 2^(m-1)) / 2^m)`.
+    /// Returns `floor(y / 2^m)` and `floor(y / 2^(m-1))` for an atom `floor((y + 2^(m-1)) / 2^m)`.
     fn halves(&mut self, atom: AtomId) -> OrOverflow<(FormId, FormId)> {
         if let Some(&known) = self.halves.get(&atom) {
             return Ok(known);
@@ -253,12 +254,12 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// Returns `true` if an atom is the high bits of a form, and the rules use lowest bits.
+    /// Returns `true` if an atom is the high bits of a form, and the rules treat lowest bits as atoms.
     fn is_bits(&self, a: AtomId) -> bool {
         self.rules().has_rows() && matches!(self.atom(a), Atom::Floor(..))
     }
 
-    /// `floor(f / 2^m)` with the floor inside the choice that `f` is.
+    /// Returns `floor(f / 2^m)` for a choice `f` as a choice between floors; `None` for other forms.
     pub fn floors_chosen(&mut self, f: FormId, m: u32) -> OrOverflow<Option<FormId>> {
         let Some((cond, yes, no)) = self.one_choice(f)? else { return Ok(None) };
         let (yes, no) = (self.floor(yes, m)?, self.floor(no, m)?);
@@ -285,8 +286,8 @@ impl LinearForms {
         self.made(atom)
     }
 
-    /// `2^k y + x`: only `y + floor(x / 2^k)` matters above bit `k`. That, and `k`, where the floor is known, the top
-    /// bit of one value, or a sign that is in `y`.
+    /// Returns `y + floor(x / 2^k)` and `k` for `f = 2^k y + x`, as only this number affects the bits from `k` up. The
+    /// floor must be known, the top bit of one value, or a sign in `y`. Returns `None` otherwise.
     fn without_low_part(&mut self, f: FormId, m: u32) -> OrOverflow<Option<(FormId, u32)>> {
         if self.len(f) > 64 {
             return Ok(None);
@@ -317,7 +318,7 @@ impl LinearForms {
                 high.constant = add(high.constant, first)?;
                 return Ok(Some((self.form(&high)?, k)));
             }
-            // A table, whose floor is another one.
+            // A table, whose floor is another table.
             if low.terms.len() == 1 {
                 let low = self.form(&low)?;
                 if let Some(part) = self.table_value(low, |v| Ok(v >> k))? {
@@ -325,7 +326,7 @@ impl LinearForms {
                     return Ok(Some((self.add(high, part)?, k)));
                 }
             }
-            // The lowest bit of a value, `a - 2 h`, whose other bits `h` are in the high part.
+            // The lowest bit of a value, `a - 2 h`, if the other bits `h` are in the high part.
             if k == 1
                 && let [(a, c)] = low.terms[..]
                 && self.is_bits(a)
@@ -344,7 +345,7 @@ impl LinearForms {
                     return Ok(Some((self.offset(high, no)?, k)));
                 }
             }
-            // A bit.
+            // A single bit.
             if let [(a, c)] = low.terms[..]
                 && self.rules().has_names()
                 && self.atom_range(a) == (0, 1)
@@ -355,7 +356,7 @@ impl LinearForms {
                 let part = self.offset(part, no)?;
                 return Ok(Some((self.add(high, part)?, k)));
             }
-            // One of two: the sign of something, which the high part may speak of.
+            // A floor with two possible values: a sign that the high part may contain.
             if last == first + 1 {
                 let (low, high) = (self.form(&low)?, self.form(&high)?);
                 let part = self.floor(low, k)?;
@@ -368,7 +369,8 @@ impl LinearForms {
         Ok(None)
     }
 
-    /// `2^k y + x` with `y` a multiple of `floor(x / 2^k)` and more: only `y + floor(x / 2^k)` matters above bit `k`.
+    /// Returns `y + floor(x / 2^k)` and `k` for `f = 2^k y + x` if `y` contains a multiple of `floor(x / 2^k)`;
+    /// otherwise `None`.
     fn without_low_bits(&mut self, f: FormId, m: u32) -> OrOverflow<Option<(FormId, u32)>> {
         if self.len(f) > 64 {
             return Ok(None);
@@ -393,7 +395,7 @@ impl LinearForms {
                     high.terms.push((b, (c - r) >> k));
                 }
             }
-            // The low part's floor is to be the one that is there.
+            // The floor of the low part must be the one in the high part.
             if low.terms.len() != self.len(x) {
                 continue;
             }
@@ -406,8 +408,8 @@ impl LinearForms {
         Ok(None)
     }
 
-    /// The form without the one floor in it that is no value of the model: `2^k` times the rest, plus what the floor is
-    /// of; and `k`.
+    /// Returns a form without its only floor that is no value of the model, and `k`: `2^k` times the other terms, plus
+    /// the argument of the floor. Returns `None` for other forms.
     pub(super) fn merged(&mut self, f: FormId, m: u32) -> OrOverflow<Option<(FormId, u32)>> {
         let mut found = None;
         for (a, c) in self.terms(f) {
@@ -427,7 +429,7 @@ impl LinearForms {
         Ok(Some((self.linear(x, power(k)?, rest)?, k)))
     }
 
-    /// Returns `true` if a form is linear in inputs and names, plus one floor once.
+    /// Returns `true` if a form is linear in inputs and names, plus a single floor.
     pub(super) fn is_plain_floor(&self, f: FormId) -> bool {
         if self.rules == RuleSet::Local {
             return false;
@@ -437,7 +439,7 @@ impl LinearForms {
         found && open.next().is_none()
     }
 
-    /// Names of plain floors in a form and in the floors that it is made of.
+    /// Returns the names of plain floors in a form and in the floors on which it depends.
     pub(super) fn plain_floors(&mut self, f: FormId) -> Vec<FormId> {
         let mut names: Vec<AtomId> = Vec::new();
         for (a, _) in self.terms(f) {
@@ -454,7 +456,7 @@ impl LinearForms {
         names.into_iter().take(4).filter_map(|a| self.single(a).ok()).collect()
     }
 
-    /// The number that the low `w` bits of a form are, signed or not.
+    /// Returns the number represented by the low `w` bits of a form, signed or unsigned.
     pub fn value(&mut self, f: FormId, w: u32, signed: bool) -> OrOverflow<FormId> {
         if w == 0 {
             return Ok(self.constant(0));
@@ -465,7 +467,7 @@ impl LinearForms {
         if let Some(moved) = self.moved_into_range(f, target, size)? {
             return Ok(moved);
         }
-        // As it is: what is left out modulo `2^w` may be part of a product.
+        // Before the reduction modulo `2^w`, as the removed terms may be part of a product.
         self.narrow_as_product(f)?;
         if let Some(moved) = self.moved_into_range(f, target, size)? {
             return Ok(moved);
@@ -480,13 +482,13 @@ impl LinearForms {
         if let Some(moved) = self.moved_into_range(r, target, size)? {
             return Ok(moved);
         }
-        // The other value of a bit.
+        // The complement of a bit.
         if w == 1 && !signed && self.constant_of(r) % 2 != 0 {
             let bit = self.offset(r, -self.constant_of(r))?;
             let bit = self.value(bit, 1, false)?;
             return self.complement(bit);
         }
-        // A number that wraps, cut where it does not.
+        // A number that wraps is replaced by the number before wrapping.
         if let Some(plain) = self.unwrapped(r, w)?
             && let Some(moved) = self.moved_into_range(plain, target, size)?
         {

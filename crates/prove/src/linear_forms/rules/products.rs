@@ -1,14 +1,14 @@
-//! Products, and the bitwise and.
+//! Rules for products and for the bitwise AND.
 
 use super::super::polynomial::product_range;
 use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, mul, power};
 use super::gcd;
 
-/// Products of forms with up to this many terms are multiplied out.
+/// Largest number of terms of a product that is multiplied out.
 const MAX_EXPANDED: usize = 256;
 
 impl LinearForms {
-    /// The product of two atoms, either of which may be a product.
+    /// Returns the product of two atoms, each of which may be a product.
     pub(super) fn monomial(&mut self, a: AtomId, b: AtomId) -> OrOverflow<FormId> {
         let mut factors: Vec<AtomId> = Vec::new();
         for atom in [a, b] {
@@ -18,7 +18,7 @@ impl LinearForms {
             }
         }
         factors.sort_unstable();
-        // 0 and 1 are their own squares.
+        // Values 0 and 1 equal their own squares.
         let mut kept: Vec<AtomId> = Vec::new();
         for f in factors {
             if kept.last() == Some(&f) && self.atom_range(f) == (0, 1) {
@@ -51,8 +51,8 @@ impl LinearForms {
         self.made(atom)
     }
 
-    /// Drops signs that others imply: of `f < 0` and `f - 1 < 0` the second. Returns `true` if two of them exclude each
-    /// other.
+    /// Removes signs that other signs imply: `f < 0` implies `f - 1 < 0`, so the second one is removed. Returns `true`
+    /// if two signs exclude each other.
     fn signs_exclude(&mut self, factors: &mut Vec<AtomId>) -> OrOverflow<bool> {
         let signs: Vec<(AtomId, FormId)> = factors
             .iter()
@@ -78,7 +78,7 @@ impl LinearForms {
         Ok(false)
     }
 
-    /// `f * g`.
+    /// Returns `f * g`.
     pub fn times(&mut self, f: FormId, g: FormId) -> OrOverflow<FormId> {
         if let Some(c) = self.as_const(f) {
             return self.scale(g, c);
@@ -101,7 +101,7 @@ impl LinearForms {
             without.constant = 0;
             let without = self.form(&without)?;
             out = self.linear(out, b.constant, without)?;
-            // g's constant times f's constant was counted by the first two lines twice.
+            // The first two lines counted the product of the constants twice.
             out = self.offset(out, -mul(a.constant, b.constant)?)?;
             for &(x, c) in &a.terms {
                 for &(y, d) in &b.terms {
@@ -135,9 +135,9 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// Bitwise and of endless two's complement numbers.
+    /// Returns the bitwise and of two's complement numbers of unlimited width.
     pub fn and(&mut self, forms: &[FormId]) -> OrOverflow<FormId> {
-        // Nested ones are one, constants come out, common zeros below too.
+        // Nested operations are merged; constants and common low zeros are moved out.
         let mut flat: Vec<FormId> = Vec::new();
         let mut mask: i128 = -1;
         for &f in forms {
@@ -162,7 +162,7 @@ impl LinearForms {
             return Ok(self.constant(mask));
         }
         if mask != -1 {
-            // Runs of ones of the mask, each a field.
+            // Each run of ones in the mask selects a bit field.
             let inner = self.and(&flat)?;
             let mut out = self.constant(0);
             let mut at = 0;
@@ -195,7 +195,7 @@ impl LinearForms {
             let rest = self.and(&flat)?;
             return self.when(cond, rest);
         }
-        // Single bits multiply.
+        // The and of single bits is their product.
         if let Some(at) = flat.iter().position(|&f| self.range(f) == (0, 1)) {
             let bit = flat.remove(at);
             let rest = self.and(&flat)?;

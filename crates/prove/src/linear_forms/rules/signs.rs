@@ -3,7 +3,7 @@
 use super::super::{Atom, FormId, LinearForms, MAX_ASKED, OrOverflow, Overflow, mul, power};
 
 impl LinearForms {
-    /// 1 if negative, else 0.
+    /// Returns 1 if the form is negative, otherwise 0.
     pub fn negative(&mut self, f: FormId) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(f);
         if lo >= 0 || hi < 0 {
@@ -47,11 +47,11 @@ impl LinearForms {
             let constant = self.constant_of(f);
             let (lo, hi) = self.range(f);
             if hi == lo + 1 {
-                // -1 or 0.
+                // The form is -1 or 0.
                 return self.scale(f, -1);
             }
             match self.atom(atom).clone() {
-                // The sign of a number without its low bits is the number's own.
+                // A number without its low bits has the sign of the number.
                 Atom::Value(x) if !self.taking_apart && self.is_plain_floor(x) => {
                     let x = self.offset(x, constant)?;
                     if let Some((whole, _)) = self.merged(x, 0)? {
@@ -103,13 +103,13 @@ impl LinearForms {
         self.made(atom)
     }
 
-    /// `1 - f`.
+    /// Returns `1 - f`.
     pub fn complement(&mut self, f: FormId) -> OrOverflow<FormId> {
         let one = self.constant(1);
         self.sub(one, f)
     }
 
-    /// 1 if zero, else 0.
+    /// Returns 1 if the form is zero, otherwise 0.
     pub fn zero(&mut self, f: FormId) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(f);
         if lo > 0 || hi < 0 || lo == hi {
@@ -138,7 +138,7 @@ impl LinearForms {
         self.made(atom)
     }
 
-    /// `max(f, 0)`.
+    /// Returns `max(f, 0)`.
     pub fn positive(&mut self, f: FormId) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(f);
         if lo >= 0 {
@@ -155,7 +155,7 @@ impl LinearForms {
     fn positive_new(&mut self, f: FormId, hi: i128) -> OrOverflow<FormId> {
         let g = self.content(f);
         if g > 1 {
-            // f = g y + r with 0 <= r < g: it is negative where y is.
+            // f = g y + r with 0 <= r < g: f is negative if and only if y is.
             let r = self.constant_of(f).rem_euclid(g);
             let y = self.divided(f, g)?;
             let p = self.positive(y)?;

@@ -1,22 +1,22 @@
-//! Functions that are kept as tables.
+//! Functions that are represented by look-up tables.
 
 use super::super::samples::{Derived, LANES, Samples};
 use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, RuleSet, Sum, Table, add, mul};
 use super::{gcd, residue};
 use std::sync::Arc;
 
-/// A function is kept as a table for up to this many arguments.
+/// Largest number of arguments of a function that is represented by a table.
 const MAX_TABLE: i128 = 1 << 20;
-/// A function of a function of a small argument becomes one table.
+/// Largest number of arguments of a function of a table that becomes one table.
 const SMALL_TABLE: i128 = 1 << 12;
-/// Atoms that a function of one value is made of at most.
+/// Largest number of atoms in a function of one value.
 const MAX_BASE: usize = 64;
-/// A value, and atoms that are functions of it though they are made of other values.
+/// A value, and atoms that are functions of this value although their definitions contain other values.
 type Base = (AtomId, Vec<(AtomId, Derived)>);
 
 impl LinearForms {
-    /// An atom that is a table, or the name of one: the argument, the table, and which multiple of it and offset the
-    /// atom is.
+    /// Returns the argument, the table, a factor and an offset of an atom that is a table, or the name of one; `None`
+    /// for other atoms.
     fn table_behind(&self, a: AtomId) -> Option<(FormId, Arc<Table>, i128, i128)> {
         match self.atom(a) {
             Atom::Table(x, t) => Some((*x, t.clone(), 1, 0)),
@@ -29,14 +29,14 @@ impl LinearForms {
         }
     }
 
-    /// Several tables of one argument in a sum are one table.
+    /// Merges several tables of one argument in a sum into one table.
     pub(super) fn join_tables(&mut self, sum: &mut Sum) -> OrOverflow<()> {
         loop {
             let mut arguments: Vec<(FormId, usize)> = Vec::new();
             let mut pair = None;
             for (i, &(a, _)) in sum.terms.iter().enumerate() {
                 let Some((x, ..)) = self.table_behind(a) else { continue };
-                // Few terms are tables: a plain search over pairs.
+                // A sum has few tables, so a plain search over pairs is sufficient.
                 if let Some(&(_, j)) = arguments.iter().find(|known| known.0 == x) {
                     pair = Some((j, i));
                     break;
@@ -64,7 +64,7 @@ impl LinearForms {
         }
     }
 
-    /// Adds a form to a sum: either may have terms of the other.
+    /// Adds a form to a sum; both may have the same terms.
     pub(super) fn put(&self, sum: &mut Sum, f: FormId) -> OrOverflow<()> {
         sum.constant = add(sum.constant, self.constant_of(f))?;
         for (atom, factor) in self.terms(f) {
@@ -81,10 +81,10 @@ impl LinearForms {
         Ok(())
     }
 
-    /// A table and the sign of its argument in a sum are one table; `arguments` has those of the sum's tables, and
-    /// where the tables are.
+    /// Merges a table and the sign of its argument in a sum into one table. `arguments` has the arguments of the sum's
+    /// tables, and the positions of the tables.
     fn join_signs(&mut self, sum: &mut Sum, arguments: &[(FormId, usize)]) -> OrOverflow<()> {
-        // The places of tables hold until the first is replaced: they are looked for by their atoms.
+        // The positions of tables change with the first replacement, so tables are searched by their atoms.
         let tables: Vec<(FormId, AtomId)> = arguments.iter().map(|&(x, i)| (x, sum.terms[i].0)).collect();
         for (x, table) in tables {
             let below = self.negative(x)?;
@@ -114,8 +114,8 @@ impl LinearForms {
         Ok(())
     }
 
-    /// A form of one term that is a table, or the name of one: the argument, the first of its values, and the form's
-    /// values.
+    /// Returns the argument, its first value, and the values of a form with one term that is a table or the name of a
+    /// table; `None` for other forms.
     pub(super) fn as_table(&self, f: FormId) -> Option<(FormId, i128, OrOverflow<Vec<i128>>)> {
         let (atom, factor) = self.only(f)?;
         let (x, t, inside, offset) = self.table_behind(atom)?;
@@ -124,7 +124,7 @@ impl LinearForms {
         Some((x, t.first, t.values.iter().map(value).collect()))
     }
 
-    /// A function of a form that is a table.
+    /// Returns a function of a form that is a table; `None` for other forms.
     pub(super) fn table_value(
         &mut self,
         f: FormId,
@@ -136,7 +136,7 @@ impl LinearForms {
         self.table_of(x, first, values).map(Some)
     }
 
-    /// `function` of every value that a form can have.
+    /// Returns the form of `function(x)`, from the values of the function for every value of a form `x`.
     pub fn table(&mut self, x: FormId, mut function: impl FnMut(i128) -> OrOverflow<i128>) -> OrOverflow<FormId> {
         let (lo, hi) = self.range(x);
         if hi - lo >= MAX_TABLE {
@@ -147,7 +147,7 @@ impl LinearForms {
         self.table_of(x, lo, values)
     }
 
-    /// The function that has these values from `first` up, which cover the range of `x`.
+    /// Returns the function of `x` that has these values from `first` up, which cover the range of `x`.
     pub(in crate::linear_forms) fn table_of(
         &mut self,
         x: FormId,
@@ -212,7 +212,7 @@ impl LinearForms {
                 _ => {}
             }
         }
-        // One representative of the tables that differ by a factor and an offset.
+        // Tables that differ only by a factor and an offset have one representative.
         let start = at(lo);
         let content = (lo..=hi).fold(0, |g, v| gcd(g, at(v) - start));
         let lead = (lo..=hi).map(|v| at(v) - start).find(|d| *d != 0).unwrap_or(1);
@@ -225,8 +225,8 @@ impl LinearForms {
         self.offset(out, start)
     }
 
-    /// Returns `true` if a form is zero modulo `2^w` for each value of the one small-range value that it is a function
-    /// of: tables of that value and its sign. `false` also if no such value exists.
+    /// Returns `true` if a form is zero modulo `2^w` for every value of the only value with a small range on which it
+    /// depends: a form of tables of that value and of its sign. Returns `false` also if no such value exists.
     pub fn vanishes_by_value(&mut self, f: FormId, w: u32) -> OrOverflow<bool> {
         let f = self.reduced(f, w)?;
         let Some((base, derived)) = self.base_of(f)? else { return Ok(false) };
@@ -242,14 +242,14 @@ impl LinearForms {
         Ok(true)
     }
 
-    /// Returns `true` if a form is a table and no sum.
+    /// Returns `true` if a form is a single table, not a sum.
     pub fn is_table(&self, f: FormId) -> bool {
         self.as_table(f).is_some()
     }
 
-    /// The one value of few that a form is a function of, and that is not the form itself: an input, or else a name.
-    /// With a name its sign and what is above zero, where those are atoms of other values, as those of a number without
-    /// its low bits.
+    /// Returns the only value with a small range on which a form depends, if the value is not the form itself: an
+    /// input, otherwise a name. For a name, also returns its sign and its bits if positive, in case they are atoms of
+    /// other values, such as those of a number without its low bits. Returns `None` if there is no such value.
     fn base_of(&mut self, x: FormId) -> OrOverflow<Option<Base>> {
         let itself = self.only(x).map(|t| t.0);
         let start: Vec<AtomId> = self.terms(x).map(|t| t.0).collect();
@@ -260,7 +260,7 @@ impl LinearForms {
                 continue;
             }
             let derived = if open.is_empty() { Vec::new() } else { self.derived(base, &open)? };
-            // Others are to be functions of the base by themselves.
+            // All other atoms must be functions of the base.
             let others = open.iter().filter(|&&a| !derived.iter().any(|d| d.0 == a));
             if others.into_iter().all(|&a| {
                 let inside = self.parts(a).0.iter().flat_map(|&f| self.terms(f).map(|t| t.0)).collect();
@@ -272,7 +272,7 @@ impl LinearForms {
         Ok(None)
     }
 
-    /// Returns the given atoms that are the sign of a name, or bits of the name where it is above zero.
+    /// Returns the given atoms that are the sign of a name, or bits of the name if it is positive.
     fn derived(&mut self, name: AtomId, open: &[AtomId]) -> OrOverflow<Vec<(AtomId, Derived)>> {
         let name = self.single(name)?;
         let below = self.negative(name)?;
@@ -299,8 +299,8 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// Returns the one input or name that some atoms are functions of, with names expanded or not, and the atoms on the
-    /// way that may be its sign, or bits of it where it is above zero.
+    /// Returns the only input or name on which some atoms depend, with names expanded or not. Also returns the visited
+    /// atoms that may be its sign, or its bits if it is positive.
     fn only_leaf(
         &self,
         mut seen: Vec<AtomId>,

@@ -1,5 +1,5 @@
-//! The RTL file over several cycles: its pipeline registers are unrolled; all other registers correspond to those of
-//! the machine.
+//! The RTL file over several cycles: its pipeline registers are unrolled; all other registers (core registers)
+//! correspond to those of the machine.
 
 use super::super::Pair;
 use super::super::classes::Partition;
@@ -60,7 +60,7 @@ impl Core {
         (self.of.get(first)?.1 == element && self.of[first].0 == signal).then_some(first)
     }
 
-    /// Returns the number of bits of these registers of the machine that no bit of the file equals.
+    /// Returns the number of bits of the machine's registers in `piped` that no register bit of the file equals.
     pub(super) fn alone(&self, partition: &Partition, piped: &[bool]) -> u32 {
         let mut held = vec![false; partition.classes()];
         held[partition.class(self.total) as usize] = true;
@@ -143,7 +143,7 @@ pub(super) struct Piped {
 
 /// A register of a pipeline.
 pub(super) struct Register {
-    /// Next values of its pieces.
+    /// Next value of each piece of the register.
     data: Vec<NodeId>,
     /// Value after a reset.
     reset: Option<BigUint>,
@@ -152,7 +152,7 @@ pub(super) struct Register {
     enables: Vec<(NodeId, bool)>,
 }
 
-/// Returns the register bit from which a bit of the file comes.
+/// Returns the register bit or port bit from which a bit of the file comes, and `true` if it is inverted.
 fn traced(pair: &Pair<'_>, partition: &Partition, core: &Core, mut node: NodeId) -> Option<(Bit, bool)> {
     let rtl = pair.file.rtl;
     let (mut at, mut inverted) = (0, false);
@@ -260,7 +260,8 @@ fn register(
     Some(found)
 }
 
-/// Returns the parts of a choice: the condition, `true` if it is active low, the value if active, and the other value.
+/// Returns the parts of a multiplexer: the condition, `true` if it is active low, the value if active, and the other
+/// value.
 fn chosen(
     pair: &Pair<'_>,
     partition: &Partition,
@@ -420,7 +421,8 @@ enum Piece {
 }
 
 impl Maker<'_> {
-    /// Makes pipeline registers load in every cycle, and all others inputs, constants, or free.
+    /// Makes pipeline registers load in every cycle, and replaces all other registers with inputs, constants, or free
+    /// values.
     fn registers(&mut self, found: &Piped) {
         let file = self.pair.file;
         for (&id, &first) in file.registers.iter().zip(&file.first) {
@@ -564,7 +566,7 @@ impl Maker<'_> {
                 self.element((id, element, first, kif.width()), &holders, &becomes, constant, &mut used);
             }
         }
-        // Further bits of the file with the same value.
+        // Compares the bits of the file that are not compared yet: constants, and further bits of the same class.
         let mut at = base;
         while at < self.core.total {
             let Some(&(node, lo)) = becomes.get(&at).filter(|_| !used[at]) else {
@@ -608,7 +610,8 @@ impl Maker<'_> {
         constant: u32,
         used: &mut [bool],
     ) {
-        // Next value of each bit in the file, preferably the bit after that of the previous bit.
+        // Next value of each bit, from a bit of the file. Consecutive bits of the file are preferred, as they form one
+        // slice.
         let mut pieces: Vec<Option<(Piece, Option<usize>)>> = Vec::new();
         for bit in first..first + width as usize {
             let (class, phase) = (self.partition.class(bit), self.partition.phase(bit));

@@ -1,18 +1,18 @@
 //! Pipelines inside stateful designs, for any position of their registers.
 //!
 //! Registers that load whenever their common enable is active, and do not depend on themselves, are pipelines: their
-//! value is a function of earlier inputs. Where registers of a pipeline were moved, no bit of a register on one side
-//! need be a bit on the other, and induction over register bits has no invariant to use. So these registers are not
-//! compared at all (C. E. Leiserson, J. B. Saxe, "Retiming synchronous circuitry", Algorithmica 6, 1991, applied to the
-//! proof): both sides are written as combinational functions of ports and of the other registers, the *core*, each at
-//! an earlier load of the pipelines, and these functions are compared value by value as programs are
-//! ([`crate::equiv`]).
+//! value is a function of earlier inputs. After retiming, no register bit of one side need equal a bit of the other, so
+//! induction over register bits has no invariant. Therefore these registers are not compared (C. E. Leiserson, J. B.
+//! Saxe, "Retiming synchronous circuitry", Algorithmica 6, 1991, applied to the proof). Both sides are written as
+//! combinational functions of ports and of the other registers, the *core*, each at an earlier load of the pipelines,
+//! and these functions are compared value by value as programs are ([`crate::equiv`]).
 //!
-//! That is an induction over clock cycles. It assumes that corresponding bits of core registers were equal in all
-//! cycles up to now; it proves for the present cycle that outputs are equal, that the pipelines' enable and reset are,
-//! and that core registers will be. The pipelines' state needs no assumption, but a complete case distinction: since
-//! power-on, or since the last reset, they have loaded 0, 1, 2, ... times, until all initial values have left them.
-//! Enable and reset are equal on both sides in every cycle, so that both are always in the same case.
+//! This is an induction over clock cycles. It assumes that corresponding bits of core registers were equal in all
+//! cycles so far. It proves for the present cycle that outputs are equal, that enable and reset of the pipelines are
+//! equal, and that core registers are equal after the clock edge. The state of the pipelines needs no assumption, but a
+//! complete case distinction: since power-on, or since the last reset, they have loaded 0, 1, 2, ... times, until all
+//! initial values have been shifted out. Enable and reset are equal on both sides in every cycle, so that both sides
+//! are always in the same case.
 
 mod cut_file;
 mod graph;
@@ -29,11 +29,11 @@ use num_bigint::BigInt;
 use program::FlowQuestion;
 use rustc_hash::FxHashMap;
 
-/// Pipelines deeper than this are not looked at.
+/// Maximum depth of pipelines that are analysed.
 const MOST_LOADS: u32 = 64;
-/// Most controls whose pipelines are tried together; before that, those of one control at a time.
+/// Largest number of controls whose pipelines are tried together, after the pipelines of each single control.
 const CONTROLS: usize = 3;
-/// Most refinements of the correspondence of core registers.
+/// Largest number of refinements of the correspondence of core registers.
 const ROUNDS: usize = 24;
 
 /// Origin of the initial values of pipeline registers.
@@ -50,10 +50,10 @@ struct Case {
     loads: u32,
 }
 
-/// A condition, traced to the bit that it is.
+/// Origin of a condition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 enum Bit {
-    /// Bit of an input port of the machine.
+    /// Bit of an input port of the machine: port and position.
     Port(SignalId, u32),
     /// Class of register bits.
     State(u32),
@@ -69,11 +69,11 @@ struct Control {
 /// Pipelines of the machine under one control.
 pub(super) struct Pipes {
     control: Control,
-    /// For each signal whether it is one of their registers.
+    /// For each signal, `true` if it is a register of these pipelines.
     piped: Vec<bool>,
     reset: Option<Access>,
     enable: Option<Access>,
-    /// The longest chain of them.
+    /// Length of the longest chain of these registers.
     depth: u32,
     bits: u32,
 }
@@ -84,7 +84,7 @@ pub(super) struct Open {
     pub(super) shown: Option<Box<CounterexampleTrace>>,
 }
 
-/// Proves that both sides are equal, or says what stays open; with a difference, if one was found on the way.
+/// Proves that both sides are equal; otherwise returns the undecided part, and a difference if one was found.
 pub(super) fn prove(
     pair: &Pair<'_>,
     partition: &Partition,
@@ -105,7 +105,8 @@ pub(super) fn prove(
     Err(Open { reason: open.unwrap_or_else(|| "there are no pipelines".into()), shown: None })
 }
 
-/// Where a condition of the machine comes from.
+/// Returns the bit that a condition of the machine reads, with `true` if the condition is the complement of that bit.
+/// Returns `None` if the condition is computed.
 fn traced(
     pair: &Pair<'_>,
     partition: &Partition,
@@ -147,7 +148,8 @@ fn traced(
     None
 }
 
-/// Pipelines of the machine, those first that have most bits which the file's registers do not hold.
+/// Returns the pipelines of the machine, ordered by the number of bits without an equal register bit in the file,
+/// largest first.
 pub(super) fn pipes(pair: &Pair<'_>, partition: &Partition) -> Vec<Pipes> {
     let machine = pair.machine;
     let (core, driven) = (Core::new(pair), program::driven(machine));
@@ -199,10 +201,10 @@ pub(super) fn pipes(pair: &Pair<'_>, partition: &Partition) -> Vec<Pipes> {
 /// An element of a signal by its name and number, and its age in cycles.
 pub(super) type PastElement = (String, usize, u32);
 
-/// Unrolls a machine over all loads of its pipelines into a program, and returns with it the signal elements that are
-/// its inputs. The outputs are those of the machine, and the next values of other registers. Registers count as
-/// pipelines if they load in each cycle and do not depend on themselves, if `has_pipes`; else each is an input. Returns
-/// `None` if it is no program.
+/// Unrolls a machine over all loads of its pipelines into a program. The outputs of the program are those of the
+/// machine, and the next values of other registers. With `has_pipes`, registers that load in each cycle and do not
+/// depend on themselves are pipelines; otherwise each register is an input. Also returns the signal elements that are
+/// the inputs of the program. Returns `None` if the machine cannot be written as a program.
 pub(super) fn unrolled(machine: &Machine, has_pipes: bool) -> Option<(Model, Vec<PastElement>)> {
     let driven = program::driven(machine);
     let mut piped = vec![false; machine.signals().len()];
@@ -230,7 +232,7 @@ pub(super) fn unrolled(machine: &Machine, has_pipes: bool) -> Option<(Model, Vec
     Some((made.model, made.feeds.iter().map(feed).collect()))
 }
 
-/// Signals and blocks.
+/// Returns the number of signals and blocks.
 fn vertices(machine: &Machine) -> usize {
     machine.signals().len() + machine.blocks().len()
 }
@@ -265,14 +267,14 @@ fn successors(
     }
 }
 
-/// One attempt with the pipelines of one control.
+/// Proof attempt with the pipelines of one control.
 struct Attempt<'a> {
     pair: &'a Pair<'a>,
     pipes: &'a Pipes,
     partition: Partition,
-    /// The longest chain of the pipelines' registers on either side.
+    /// Length of the longest chain of pipeline registers on either side.
     depth: u32,
-    /// A difference from power-on.
+    /// Counterexample from power-on.
     shown: Option<CounterexampleTrace>,
 }
 
@@ -304,7 +306,7 @@ impl Attempt<'_> {
                 match self.case(&core, &design, case, report, e, new) {
                     Ok(()) => {}
                     Err((Some(at), reason)) => {
-                        // A register may correspond to none.
+                        // Register bits need not correspond: their classes are split, and the comparison starts again.
                         let bits = &design.compared[at].bits;
                         if bits.is_empty() {
                             return Some(reason);
@@ -318,7 +320,7 @@ impl Attempt<'_> {
             report.notes.push(self.note(&found, depth));
             let classes = Classes::new(pair, self.partition.clone());
             report.registers = classes.report(pair);
-            // Registers that wait for an enable may hold what they do for as long as anything.
+            // Registers with an enable may keep their value for any number of cycles.
             if self.pipes.enable.is_none() {
                 report.correspondence = Some(Correspondence { depth: depth as usize, ..classes.correspondence(pair) });
             }
@@ -348,7 +350,7 @@ impl Attempt<'_> {
         )
     }
 
-    /// Compares everything in one case. An error has the comparison that failed, and why.
+    /// Compares all signals in one case. An error contains the failed comparison and the reason.
     fn case(
         &mut self,
         core: &Core,
@@ -362,12 +364,12 @@ impl Attempt<'_> {
         let asked: Vec<FlowQuestion> = design.compared.iter().map(|c| c.asked.clone()).collect();
         let shape = |signal: SignalId, element: usize| core.shape(&self.partition, self.pair, signal, element);
         let program = program::program(machine, &self.pipes.piped, case, &shape, &asked).map_err(|why| (None, why))?;
-        // Which comparison each output of the program is.
+        // Index of the comparison for each output of the program.
         let mut outputs = Vec::new();
         for (at, (compared, &defined)) in design.compared.iter().zip(&program.defined).enumerate() {
             match (defined, &compared.asked) {
                 (true, _) => outputs.push(at),
-                // Where the machine leaves open what it shows nothing is compared.
+                // Undefined outputs of the machine are not compared.
                 (false, FlowQuestion::Output(..)) => {}
                 (false, _) => {
                     return Err((
@@ -406,7 +408,7 @@ impl Attempt<'_> {
     }
 
     /// Returns inputs from power-on, as bits, after which the pipelines have loaded as often as a comparison requires,
-    /// or until all initial values have left them. The state of the core is not set up; it is irrelevant in most
+    /// or until all initial values have been shifted out. The state of the core is not set; it is irrelevant in most
     /// designs.
     fn rows(&self, feeds: &[program::Feed], seen: &Comparison, case: Case) -> Vec<Vec<bool>> {
         let machine = self.pair.machine;
@@ -438,7 +440,7 @@ impl Attempt<'_> {
                 row[start + (before + b) as usize] = value.bit(u64::from(b));
             }
         }
-        // The condition of an earlier load was true, whatever was made of its port.
+        // The condition of an earlier load was true, so its port has the active value.
         if let Some((Bit::Port(port, bit), inverted)) = enable {
             rows.iter_mut().rev().skip(1).for_each(|row| row[first[&port] + bit as usize] = !inverted);
         }
@@ -463,7 +465,7 @@ impl Attempt<'_> {
 
 #[cfg(test)]
 mod tests {
-    // The programs against the golden simulator, and false statements that must not be proved.
+    // Tests of the programs against the reference simulator, and of false obligations, which must not be proved.
     use super::super::file::FileRegisters;
     use super::super::search::{self, Simulated};
     use super::super::{Pair, Verdict, guarded, port_pairs};
@@ -485,7 +487,7 @@ mod tests {
         MachineRecipe::seeded(4 + seed as usize % 12, seed).build()
     }
 
-    /// Returns the RTL of a machine with its registers moved, and `true` if any were.
+    /// Returns the RTL of a machine with its registers retimed, and `true` if any register was moved.
     fn moved(machine: &Machine, seed: u64) -> (String, bool) {
         let optimise = |model: &alir_core::ir::Model| passes::run(model, passes::pipeline((seed % 3) as u8)).0;
         let slack = if seed.is_multiple_of(2) { Slack::Registers } else { Slack::Delay };
@@ -563,7 +565,7 @@ mod tests {
                     asked.push(FlowQuestion::Next { register: id, element, lo: 0, width: kif.width() });
                 }
             }
-            // Signals in every cycle, then what the programs make of those before.
+            // Computes the signals in every cycle, then compares the programs' results for earlier values.
             let mut rng = SplitMix::new(seed);
             let mut sim = Simulation::new(&machine, LookupMiss::Zero);
             let mut history: Vec<Vec<Vec<alir_interp::machine::ElementValue>>> = Vec::new();
@@ -607,14 +609,14 @@ mod tests {
         assert!(compared >= 1_000 && early >= 100, "{compared} values, {early} of the first cycles");
     }
 
-    /// Returns the register and the value that a line of RTL loads, if it is such a line.
+    /// Returns the register and the value that a line of RTL loads; `None` for other lines.
     fn loads(line: &str) -> Option<(&str, &str)> {
         let (register, value) = line.trim().strip_suffix(';')?.split_once(" <= ")?;
         (!value.contains(['<', '\''])).then_some((register, value))
     }
 
-    /// Returns the RTL with one small change: one more register on a path, or the value of another one; or another
-    /// operator, digit or index.
+    /// Returns the RTL with one small change: an additional register on a path, the value of another register, or
+    /// another operator, digit or index.
     fn changed(text: &str, registers: bool, rng: &mut SplitMix) -> Option<String> {
         let lines: Vec<&str> = text.lines().collect();
         let fits =
@@ -664,7 +666,7 @@ mod tests {
         no_false_statement(0..40);
     }
 
-    /// The second half of the test above, so that both run in parallel.
+    /// Second half of the test above, so that both halves run in parallel.
     #[test]
     fn no_false_statement_of_more_machines_is_proved() {
         no_false_statement(40..80);
@@ -690,7 +692,7 @@ mod tests {
                 if simulated(&machine, &other).is_some() || bits(&other) == 0 {
                     continue;
                 }
-                // What the simulator knows to be another machine is not proved with the help of any correspondence.
+                // RTL that differs in simulation is not proved with any correspondence.
                 let same = bits(&other) == bits(&rtl);
                 let one = |pair: &Pair<'_>| Some(Partition::new(Core::new(pair).bits()));
                 let found = open(&machine, &other, one);

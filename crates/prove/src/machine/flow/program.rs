@@ -1,7 +1,7 @@
-//! The machine over several cycles as one program: what it shows now, of what entered its pipelines before.
+//! Program of a machine over several cycles: its present outputs as functions of earlier inputs of its pipelines.
 //!
-//! Written against `docs/fsm.md` like [`super::super::model`], connection by connection, in operations rather than
-//! gates.
+//! The program is built from `docs/fsm.md` like [`super::super::model`], connection by connection, but with operations
+//! instead of gates.
 
 use super::super::model::{reached, registers};
 use super::Case;
@@ -11,32 +11,32 @@ use alir_core::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Question about the present cycle.
+/// Question about the present cycle, answered by an output of the program.
 #[derive(Clone, Debug)]
 pub(super) enum FlowQuestion {
-    /// An element of an output port.
+    /// Element of an output port.
     Output(SignalId, usize),
-    /// A condition.
+    /// Condition of a connection or register.
     Condition(Access),
     /// Bits of a register's element after the clock edge: `width` bits from `lo` on.
     Next { register: SignalId, element: usize, lo: u32, width: u32 },
-    /// A number, and its width in bits.
+    /// Constant, and its width in bits.
     Number(BigInt, u32),
 }
 
-/// Possible values of a core register's element.
+/// Possible values of an element of a core register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Any code of its type.
+    /// Any raw integer value of its type.
     Whole,
-    /// Free low bits, by number, extended by the sign (`true`) or by zeros.
+    /// Free low bits (their number), extended by the sign (`true`) or by zeros.
     Low(u32, bool),
-    /// Always this code.
+    /// Always this raw integer value.
     Is(BigInt),
 }
 
 impl Shape {
-    /// Bits that are free.
+    /// Returns the number of free bits.
     pub(super) fn width(&self, kif: Kif) -> u32 {
         match self {
             Shape::Whole => kif.width(),
@@ -46,7 +46,7 @@ impl Shape {
     }
 }
 
-/// An input of the program: an element of a port or core register, some cycles ago.
+/// Input of the program: an element of a port or core register, some cycles ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Feed {
     pub(super) signal: SignalId,
@@ -54,14 +54,15 @@ pub(super) struct Feed {
     pub(super) back: u32,
 }
 
-/// The program. It has an output for each question that has an answer.
+/// Program with an output for each question with a defined answer.
 pub(super) struct AnswerProgram {
     pub(super) model: Model,
-    /// Its inputs, all elements of a signal at a moment or none of them.
+    /// Inputs of the program. If an element of a signal in a cycle is an input, all elements of the signal in that
+    /// cycle are.
     pub(super) feeds: Vec<Feed>,
-    /// For each question whether the machine defines the answer.
+    /// For each question, `true` if the machine defines the answer.
     pub(super) defined: Vec<bool>,
-    /// Where each operation of a block is, if it is there once.
+    /// Value of each operation of a block; `None` if the operation occurs several times.
     pub(super) operations: FxHashMap<(BlockId, ValueId), Option<ValueId>>,
 }
 
@@ -70,12 +71,12 @@ pub(super) struct AnswerProgram {
 enum State {
     Defined,
     Undefined,
-    /// It depends.
+    /// Defined for some inputs only.
     Mixed,
 }
 
 impl State {
-    /// Defined if both are.
+    /// Returns the state of a value that needs both operands: defined if both are.
     fn and(self, other: State) -> State {
         match (self, other) {
             (State::Undefined, _) | (_, State::Undefined) => State::Undefined,
@@ -84,7 +85,7 @@ impl State {
         }
     }
 
-    /// One of both.
+    /// Returns the state of a value that is one of the operands.
     fn or(self, other: State) -> State {
         if self == other { self } else { State::Mixed }
     }
@@ -97,13 +98,13 @@ struct Value {
     state: State,
 }
 
-/// Operations up to which programs are made.
+/// Largest number of operations of a program.
 const MOST_OPERATIONS: usize = 2_000_000;
 
-/// Makes the program of some questions.
+/// Builds the program for some questions.
 ///
 /// # Errors
-/// Why there is none: it would be too large, or an answer is defined for some inputs only.
+/// The reason why there is no program: it would be too large, or an answer is defined for some inputs only.
 pub(super) fn program(
     machine: &Machine,
     piped: &[bool],
@@ -161,21 +162,21 @@ struct Maker<'a> {
     piped: &'a [bool],
     case: Case,
     shape: &'a dyn Fn(SignalId, usize) -> Shape,
-    /// Connections that drive each signal.
+    /// Connections that drive each signal, by index.
     driven: Vec<Vec<usize>>,
-    /// Signals that are needed at each moment.
+    /// Signals that are needed in each cycle.
     needed: Vec<FxHashSet<SignalId>>,
     nodes: Vec<Node>,
     tables: Vec<Table>,
     first_table: FxHashMap<BlockId, u32>,
     feeds: Vec<Feed>,
     operations: FxHashMap<(BlockId, ValueId), Option<ValueId>>,
-    /// Values of the moment that is being computed.
+    /// Values in the cycle that is being computed.
     now: FxHashMap<SignalId, Vec<Value>>,
     zero: Option<ValueId>,
 }
 
-/// Connections that drive each signal.
+/// Returns the indices of the connections that drive each signal.
 pub(super) fn driven(machine: &Machine) -> Vec<Vec<usize>> {
     let mut driven = vec![Vec::new(); machine.signals().len()];
     for (c, connection) in machine.connections().iter().enumerate() {
@@ -184,7 +185,7 @@ pub(super) fn driven(machine: &Machine) -> Vec<Vec<usize>> {
     driven
 }
 
-/// An access and the indices that move it.
+/// Visits the signal of an access and the signals of its dynamic indices.
 pub(super) fn each(access: &Access, visit: &mut dyn FnMut(SignalId)) {
     let mut next = Some(access);
     while let Some(access) = next {
@@ -194,7 +195,7 @@ pub(super) fn each(access: &Access, visit: &mut dyn FnMut(SignalId)) {
 }
 
 impl Maker<'_> {
-    /// Finds out which signals matter when.
+    /// Determines the signals that are needed in each cycle.
     fn mark(&mut self, asked: &[FlowQuestion]) {
         let machine = self.machine;
         let mut open: Vec<(SignalId, u32)> = Vec::new();
@@ -239,7 +240,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Signals that a connection reads, with or without its condition.
+    /// Visits the signals that a connection reads, with or without its condition.
     fn reads(&self, connection: &Connection, condition: bool, visit: &mut dyn FnMut(SignalId)) {
         let condition = connection.enable_if.as_ref().filter(|_| condition);
         for access in [Some(&connection.src), connection.alternative.as_ref(), condition].into_iter().flatten() {
@@ -250,7 +251,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Computes all moments, the earliest first.
+    /// Computes all cycles, the earliest first.
     fn run(&mut self) -> Result<(), String> {
         let machine = self.machine;
         let mut loaded: FxHashMap<SignalId, Vec<Value>> = FxHashMap::default();
@@ -317,7 +318,7 @@ impl Maker<'_> {
         ValueId(origin)
     }
 
-    /// A defined zero without bits.
+    /// Returns a defined zero without bits.
     fn nothing(&mut self) -> Value {
         let id = match self.zero {
             Some(id) => id,
@@ -376,7 +377,7 @@ impl Maker<'_> {
         values
     }
 
-    /// A value times `2^shift` in another type, which wraps it.
+    /// Returns a value times `2^shift`, wrapped to another type.
     fn converted(&mut self, x: Value, shift: i32, to: Kif) -> Value {
         if to.is_zero() {
             return Value { state: x.state, ..self.nothing() };
@@ -388,7 +389,7 @@ impl Maker<'_> {
         Value { id, kif: to, state: x.state }
     }
 
-    /// `if cond { yes } else { no }`, both of one type.
+    /// Returns `if cond { yes } else { no }`, with both values in the same type.
     fn mux(&mut self, cond: Value, yes: Value, no: Value, kif: Kif) -> Value {
         let state = cond.state.and(yes.state.or(no.state));
         if yes.id == no.id {
@@ -401,7 +402,7 @@ impl Maker<'_> {
         Value { id: self.push(op, Interval::full(kif)), kif, state }
     }
 
-    /// `yes` where the index has this value, else `no`.
+    /// Returns `yes` if the index has this value, otherwise `no`.
     fn at_index(&mut self, index: Value, value: usize, (yes, no): (Value, Value), kif: Kif) -> Value {
         let width = index.kif.width();
         if width < usize::BITS && value >> width != 0 {
@@ -423,7 +424,7 @@ impl Maker<'_> {
             self.push(Op::AddConst { x: index.id, value: Code::from(-away), shift: index.kif.frac }, moved)
         };
         let other = self.push(Op::Unary { op: UnaryBits::Any, x: shifted }, Interval::new(0, 1, 0));
-        // Definedness of the index is required for all of its values together.
+        // The definedness of the index is checked once for all of its values.
         let other = Value { id: other, kif: Kif { signed: false, int: 1, frac: 0 }, state: State::Defined };
         self.mux(other, no, yes, kif)
     }
@@ -445,14 +446,14 @@ impl Maker<'_> {
         out
     }
 
-    /// Returns the values of a view, in the types of another.
+    /// Returns the values of an access, converted to the types of another access.
     fn carried(&mut self, from: &Access, to: &Access) -> Vec<Value> {
         let values = self.read(from);
         let types = self.machine.types(to);
         values.into_iter().zip(types).map(|(x, &to)| self.converted(x, 0, to)).collect()
     }
 
-    /// Enabled or not: what a connection carries; the source where there is no alternative.
+    /// Returns the values that a connection transfers, according to its enable; the source if there is no alternative.
     fn chosen(&mut self, connection: &Connection) -> Vec<Value> {
         let Connection { src, dst, enable_if, alternative } = connection;
         let taken = self.carried(src, dst);
@@ -522,7 +523,7 @@ impl Maker<'_> {
         self.now.insert(output, values);
     }
 
-    /// A register's element after the clock edge: loaded or held, then reset.
+    /// Returns an element of a register after the clock edge: loaded or unchanged, then reset.
     fn next(&mut self, id: SignalId, element: usize) -> Value {
         let machine = self.machine;
         let signal = machine.signal(id);
