@@ -243,7 +243,7 @@ fn ratio(row: &BufferError) -> String {
     row.ratio.map_or_else(|| "exact".into(), |ratio| format!("{ratio:.1}"))
 }
 
-/// Returns the report as a text table.
+/// Formats the report as a table.
 fn table(found: &Calibration, samples: usize) -> String {
     let mut text = format!(
         "{:<24} {:<10} {:>11} {:>11} {:>10} {:>12} {:>12} {:>8}\n",

@@ -534,7 +534,7 @@ impl PhaseTimes {
         schema::document("alir2hdl.timings/1", &serde_json::json!({ "seconds": steps, "cmvm_solve": solved }))
     }
 
-    /// Returns the durations as a text table.
+    /// Formats the durations as a table.
     fn report(&self) -> String {
         let line = |(step, took): &(&str, Duration)| format!("{step:<10}{:>9} s", four_digits(took.as_secs_f64()));
         self.0.iter().map(line).collect::<Vec<_>>().join("\n")

@@ -159,7 +159,7 @@ impl Errors {
         }
     }
 
-    /// Returns the errors as a text table; empty without groups.
+    /// Formats the errors as a table; empty without groups.
     fn table(&self, title: &str) -> String {
         if self.groups.is_empty() {
             return String::new();

@@ -166,7 +166,7 @@ fn flag(command: &Command, sub_command: Option<&str>, id: &str) -> String {
     }
 }
 
-/// Moves global options before a sub-command behind its name, as the parser accepts them only there.
+/// Moves global options from before a sub-command to after its name, as the parser accepts them only there.
 ///
 /// # Errors
 /// `E0002` if the first other word looks like a sub-command, but is neither a sub-command nor a file (exit code 2).

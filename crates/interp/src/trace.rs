@@ -136,7 +136,7 @@ fn wrapped(step: &Step<'_>, model: &Model, exact: &BigInt, frac: i64) -> String 
     format!("    wrapped from code {exact}, which is {}{why}\n", real(exact, frac))
 }
 
-/// Returns the text of a value, such as `1.25, code 5, bits 00101 of u5.2`.
+/// Formats a value, such as `1.25, code 5, bits 00101 of u5.2`.
 fn result(code: &BigInt, kif: Kif, frac: i64) -> String {
     if kif.is_zero() {
         return "0, which takes no bits".into();
@@ -159,7 +159,7 @@ fn bits(code: &BigInt, kif: Kif) -> String {
     text
 }
 
-/// Returns the text of a real value, with a leading `~` if float64 cannot represent the value.
+/// Formats a real value, with a leading `~` if float64 cannot represent the value.
 fn real(code: &BigInt, frac: i64) -> String {
     let (x, exact) = Port { kif: Kif::ZERO, frac }.real_of_code(code);
     let text = format!("{x:?}");

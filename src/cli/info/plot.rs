@@ -193,7 +193,7 @@ fn three_digits(value: f64) -> String {
     }
 }
 
-/// Returns the text, shortened with `…` if it has more than `most` characters.
+/// Returns the string, shortened with `…` if it has more than `most` characters.
 pub(in crate::cli) fn shortened(text: &str, most: usize) -> String {
     match text.chars().count() {
         n if n <= most => text.to_owned(),

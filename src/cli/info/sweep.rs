@@ -185,7 +185,7 @@ pub(super) fn prove(rows: &mut [Row], single: &Optimised<'_>, spec: &Spec) -> Re
     Ok(start.elapsed())
 }
 
-/// Appends the rows as a text table.
+/// Appends the rows as an aligned table.
 pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     let has_device = rows.iter().any(|row| row.on_device.is_some());
     let device = if has_device { "      MHz      LUT       FF   DSP  BRAM  latency ns   " } else { "" };

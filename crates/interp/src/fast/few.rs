@@ -117,8 +117,8 @@ fn zip(a: Lanes, b: Lanes, f: impl Fn(i64, i64) -> i64) -> Lanes {
 }
 
 /// Returns the operands aligned to the largest number of fractional bits, and this number. Returns `None` if the
-/// alignment drops bits that are needed after the final shift to `out` fractional bits, including the `spare`
-/// additional bits of a sum of `2^spare` aligned operands.
+/// alignment drops bits that are needed after the final shift to `out` fractional bits, including the additional bits
+/// of a sum of several aligned operands.
 fn common<const N: usize>(operands: [Operand; N], out: i64, spare: u32) -> Option<([Lanes; N], i64)> {
     let finest = operands.iter().map(|o| o.frac).max()?;
     let fits = |o: &Operand| finest - o.frac <= i64::from(WIDEST.saturating_sub(o.width + spare));

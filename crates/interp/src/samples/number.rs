@@ -1,7 +1,7 @@
 //! Lossless parser for decimal numbers in samples from all sources (CSV, Python).
 //!
-//! A text with a point or an exponent denotes the nearest float64 if this float64, printed with the number of digits in
-//! the text, has the same digits: `0.1` is the float64 nearest to a tenth. All other texts denote exactly their decimal
+//! A numeral with a point or an exponent denotes the nearest float64 if this float64, printed with the number of digits in
+//! the numeral, has the same digits: `0.1` is the float64 nearest to a tenth. All other numerals denote exactly their decimal
 //! value: integers of any size (`9007199254740993`), more digits than a float64 has, and numbers too large or too small
 //! for a float64 (`1e400`).
 

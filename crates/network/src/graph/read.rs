@@ -1100,7 +1100,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns `true` if the text is a valid name in conditions.
+/// Returns `true` if the string is a valid name in conditions.
 fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
