@@ -45,7 +45,7 @@ pub(super) fn words(kif: Kif) -> u32 {
 /// tables read zero, as in the hardware; NaN and infinity have code 0.
 ///
 /// # Panics
-/// Never for a valid model: the text is written to memory.
+/// Never for a valid model: the header is written to memory.
 pub fn cpp_header(model: &Model, namespace: &str, head: &[String]) -> String {
     let mut comment: String = head.iter().map(|line| format!("// {line}\n")).collect();
     comment += "//\n// run: one sample of doubles, exact floor and wrap of the inputs as in the hardware; run_codes: \

@@ -17,7 +17,7 @@ use std::fmt::Write;
 /// tables read zero, as in the hardware; NaN and infinity have code 0.
 ///
 /// # Panics
-/// Never for a valid design: the text is written to memory.
+/// Never for a valid design: the header is written to memory.
 pub fn cpp_machine(machine: &Machine, namespace: &str, head: &[String]) -> String {
     let mut w = Writer { machine, out: String::new(), temporaries: 0 };
     let comment = w.comment(head).expect("text is written to memory");

@@ -1,9 +1,9 @@
 //! Lossless parser for decimal numbers in samples from all sources (CSV, Python).
 //!
-//! A numeral with a point or an exponent denotes the nearest float64 if this float64, printed with the number of digits in
-//! the numeral, has the same digits: `0.1` is the float64 nearest to a tenth. All other numerals denote exactly their decimal
-//! value: integers of any size (`9007199254740993`), more digits than a float64 has, and numbers too large or too small
-//! for a float64 (`1e400`).
+//! A numeral with a point or an exponent denotes the nearest float64 if this float64, printed with the number of
+//! digits in the numeral, has the same digits: `0.1` is the float64 nearest to a tenth. All other numerals denote
+//! exactly their decimal value: integers of any size (`9007199254740993`), more digits than a float64 has, and
+//! numbers too large or too small for a float64 (`1e400`).
 
 use super::Port;
 use alir_core::num::wrap;
