@@ -36,7 +36,8 @@ fn main_text(models: &[Model]) -> String {
              template <class T> bool take(T* p, std::size_t n) { return std::fread(p, sizeof(T), n, stdin) == n; }\n\
              template <class T> void give(const T* p, std::size_t n) { std::fwrite(p, sizeof(T), n, stdout); }\n\
              int main() \
-             {\n  long long head[2];\n  while (take(head, 2)) {\n    const std::size_t n = static_cast<std::size_t>(head[1]);\n    switch (head[0]) {\n";
+             {\n  long long head[2];\n  while (take(head, 2)) {\n    \
+             const std::size_t n = static_cast<std::size_t>(head[1]);\n    switch (head[0]) {\n";
     for m in 0..models.len() {
         text += &format!(
             "    case {m}: {{\n      std::vector<std::int64_t> x(m{m}::input_words + 1), y(m{m}::output_words + \

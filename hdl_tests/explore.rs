@@ -35,7 +35,8 @@ while [ $# -gt 0 ]; do
     [ "$1" = --report ] && report=$2
     shift
 done
-echo '{"fmax": {"clk": {"achieved": 90.0, "constraint": 200.0}}, "utilization": {"TRELLIS_COMB": {"used": 120}, "TRELLIS_FF": {"used": 10}}}' >"$report"
+echo '{"fmax": {"clk": {"achieved": 90.0, "constraint": 200.0}},
+    "utilization": {"TRELLIS_COMB": {"used": 120}, "TRELLIS_FF": {"used": 10}}}' >"$report"
 "#;
 
 /// A folder with models and substitutes.

@@ -18,7 +18,8 @@ const USER: &str = r##"
 (() => {
   const loaded = performance.now(), seen = { loaded, errors: [] };
   const find = document.getElementById("find"), canvas = document.querySelector("#graph canvas");
-  const detail = () => document.getElementById("detail").textContent, hits = () => document.getElementById("hits").textContent;
+  const detail = () => document.getElementById("detail").textContent,
+    hits = () => document.getElementById("hits").textContent;
   const type = text => { find.value = text; find.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" })); };
   const click = (x, y) => {
     const box = canvas.getBoundingClientRect(), at = { clientX: box.left + x, clientY: box.top + y, bubbles: true };
@@ -29,10 +30,15 @@ const USER: &str = r##"
     type(NAME);
     seen.found = detail();
     const box = canvas.getBoundingClientRect();
-    const move = (x, y) => canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + x, clientY: box.top + y, bubbles: true }));
+    const move = (x, y) => canvas.dispatchEvent(new PointerEvent("pointermove", {
+      clientX: box.left + x, clientY: box.top + y, bubbles: true
+    }));
     // A place below the ruler where nothing is.
     const nowhere = () => {
-      for (let y = 62; y < box.height; y += 5) for (let x = 3; x < box.width; x += 40) { move(x, y); if (document.getElementById("hover").hidden) return [x, y]; }
+      for (let y = 62; y < box.height; y += 5) for (let x = 3; x < box.width; x += 40) {
+        move(x, y);
+        if (document.getElementById("hover").hidden) return [x, y];
+      }
       throw new Error("there is something everywhere");
     };
     click(...nowhere());
@@ -57,22 +63,37 @@ const USER: &str = r##"
     move(box.width / 2, box.height / 2);
     seen.hover = document.getElementById("hover").textContent;
     move(...nowhere());
-    const hash = () => { const p = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data; let h = 0; for (let k = 0; k < p.length; k += 4) h = (h * 31 + p[k] * 65536 + p[k + 1] * 256 + p[k + 2]) | 0; return h; };
-    const set = (id, change) => { const box = document.getElementById(id); change(box); box.dispatchEvent(new Event("change")); };
+    const hash = () => {
+      const p = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      let h = 0;
+      for (let k = 0; k < p.length; k += 4) h = (h * 31 + p[k] * 65536 + p[k + 1] * 256 + p[k + 2]) | 0;
+      return h;
+    };
+    const set = (id, change) => {
+      const box = document.getElementById(id);
+      change(box);
+      box.dispatchEvent(new Event("change"));
+    };
     document.getElementById("fit").click();
     seen.pictures = [hash()];
     for (const c of ["delay", "width"]) { set("colour", box => { box.value = c; }); seen.pictures.push(hash()); }
     set("only", box => { box.checked = true; }); seen.pictures.push(hash());
-    set("only", box => { box.checked = false; }); set("colour", box => { box.value = "kind"; }); seen.pictures.push(hash());
+    set("only", box => { box.checked = false; }); set("colour", box => { box.value = "kind"; });
+    seen.pictures.push(hash());
     type("no such thing");
     seen.none = hits();
-    seen.malformed = ["width >", "widht > 12", "stage x", "out 99", "width 12"].map(text => { type(text); return hits(); });
+    seen.malformed = ["width >", "widht > 12", "stage x", "out 99", "width 12"].map(text => {
+      type(text);
+      return hits();
+    });
     const panel = document.querySelector("aside");
     type("width > 3");
     seen.beyond = panel.scrollWidth - panel.clientWidth;
     type(NAME);
     seen.address = location.hash;
-    const key = name => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
+    const key = name => document.body.dispatchEvent(new KeyboardEvent("keydown", {
+      key: name, bubbles: true, cancelable: true
+    }));
     key("Escape");
     seen.escaped = [detail()];
     key("Escape");
@@ -84,33 +105,59 @@ const USER: &str = r##"
     // What is written on the canvas, and how many arrows there are.
     let words = [], arrows = 0;
     const kind = CanvasRenderingContext2D.prototype, fillText = kind.fillText, closePath = kind.closePath;
-    kind.fillText = function (text, x, y, room) { words.push({ text, x, y, room: room === undefined, wide: this.measureText(text).width }); return fillText.apply(this, arguments); };
+    kind.fillText = function (text, x, y, room) {
+      words.push({ text, x, y, room: room === undefined, wide: this.measureText(text).width });
+      return fillText.apply(this, arguments);
+    };
     kind.closePath = function () { arrows++; return closePath.apply(this, arguments); };
     const headings = () => words.filter(w => w.y < 40);
-    const overlaps = list => list.filter((a, k) => !a.room || list.some((b, j) => j > k && a.y === b.y && a.x < b.x + b.wide && b.x < a.x + a.wide)).map(w => w.text);
+    const overlaps = list => list.filter((a, k) => !a.room || list.some(
+      (b, j) => j > k && a.y === b.y && a.x < b.x + b.wide && b.x < a.x + a.wide
+    )).map(w => w.text);
     const drawn = act => { words = []; arrows = 0; act(); return { words, arrows }; };
     seen.overlaps = [];
     const whole = drawn(() => document.getElementById("fit").click());
     seen.written = whole.words.filter(w => w.y >= 40).map(w => w.text); seen.arrows = whole.arrows;
     seen.headings = headings().map(w => w.text);
     seen.overlaps.push(...overlaps(headings()));
-    const wheel = (deltaY, times) => { for (let k = 0; k < times; k++) canvas.dispatchEvent(new WheelEvent("wheel", { deltaY, clientX: box.left + box.width / 2, clientY: box.top + box.height / 2, cancelable: true })); };
-    for (const deltaY of [-120, -120, -240, -480, 480, 240, 120]) { drawn(() => wheel(deltaY, 1)); seen.overlaps.push(...overlaps(headings())); }
+    const wheel = (deltaY, times) => {
+      for (let k = 0; k < times; k++) canvas.dispatchEvent(new WheelEvent("wheel", {
+        deltaY, clientX: box.left + box.width / 2, clientY: box.top + box.height / 2, cancelable: true
+      }));
+    };
+    for (const deltaY of [-120, -120, -240, -480, 480, 240, 120]) {
+      drawn(() => wheel(deltaY, 1));
+      seen.overlaps.push(...overlaps(headings()));
+    }
     wheel(-500, 60);
     const near = hash(); wheel(-500, 5);
     wheel(500, 200);
     const far = hash(); wheel(500, 5);
     seen.ends = [near === hash() ? "all is one" : "", far === hash()];
     // From the first to the last place with colour, as a share of the canvas.
-    const row = pen => { const { width, height } = pen.canvas, p = pen.getImageData(0, 0, width, height).data; let least = width, most = 0;
-      for (let y = 70; y < height; y++) for (let x = 0; x < width; x++) { const k = 4 * (y * width + x); if (Math.max(p[k], p[k + 1], p[k + 2]) - Math.min(p[k], p[k + 1], p[k + 2]) > 60) { least = Math.min(least, x); most = Math.max(most, x); } }
-      return (most - least) / width; };
+    const row = pen => {
+      const { width, height } = pen.canvas, p = pen.getImageData(0, 0, width, height).data;
+      let least = width, most = 0;
+      for (let y = 70; y < height; y++) for (let x = 0; x < width; x++) {
+        const k = 4 * (y * width + x);
+        if (Math.max(p[k], p[k + 1], p[k + 2]) - Math.min(p[k], p[k + 1], p[k + 2]) > 60) {
+          least = Math.min(least, x); most = Math.max(most, x);
+        }
+      }
+      return (most - least) / width;
+    };
     seen.extent = row(canvas.getContext("2d"));
     document.getElementById("fit").click();
-    const legend = () => Array.from(document.querySelectorAll("#legend button"), b => [b.textContent, getComputedStyle(b.querySelector("i")).backgroundColor]);
+    const legend = () => Array.from(document.querySelectorAll("#legend button"), b => [
+      b.textContent, getComputedStyle(b.querySelector("i")).backgroundColor
+    ]);
     seen.legend = legend();
-    set("colour", box => { box.value = "width"; }); seen.scale = document.getElementById("legend").textContent; set("colour", box => { box.value = "kind"; });
-    const light = () => { const p = canvas.getContext("2d").getImageData(canvas.width - 2, canvas.height - 2, 1, 1).data; return p[0] + p[1] + p[2] > 380; };
+    set("colour", box => { box.value = "width"; }); seen.scale = document.getElementById("legend").textContent;
+    set("colour", box => { box.value = "kind"; });
+    const light = () => {
+      const p = canvas.getContext("2d").getImageData(canvas.width - 2, canvas.height - 2, 1, 1).data;
+      return p[0] + p[1] + p[2] > 380;
+    };
     seen.light = [light()];
     document.getElementById("theme").click();
     seen.light.push(light());

@@ -169,7 +169,8 @@ fn describe(design: &Design, form: &str) -> Found {
     }
     text.push_str(&format!(" ({form})"));
     let facts = json!({
-        "kind": "program", "form": form, "inputs": inputs, "outputs": outputs, "operations": operations, "tables": tables,
+        "kind": "program", "form": form, "inputs": inputs, "outputs": outputs,
+        "operations": operations, "tables": tables,
     });
     Found { text, facts }
 }

@@ -62,12 +62,24 @@ pub(super) struct PipelineArgs {
     #[arg(long, value_name = "D", allow_negative_numbers = true, hide_short_help = true)]
     pub(super) max_stage_delay: Option<f64>,
     /// Meet this clock with the fewest stages: 5, 5ns or 200MHz, by the times of --device
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay", value_parser = period,
-          group = "clock")]
+    #[arg(
+        long,
+        value_name = "NS",
+        allow_negative_numbers = true,
+        conflicts_with = "max_stage_delay",
+        value_parser = period,
+        group = "clock"
+    )]
     pub(super) clock_period: Option<f64>,
     /// Meet this clock, in MHz
-    #[arg(long, value_name = "MHZ", allow_negative_numbers = true, conflicts_with = "max_stage_delay", value_parser = frequency,
-          group = "clock")]
+    #[arg(
+        long,
+        value_name = "MHZ",
+        allow_negative_numbers = true,
+        conflicts_with = "max_stage_delay",
+        value_parser = frequency,
+        group = "clock"
+    )]
     pub(super) freq: Option<f64>,
     /// Take the latency fields for times: nanoseconds in one of their units
     #[arg(long, value_name = "NS", requires = "clock", allow_negative_numbers = true, hide_short_help = true)]
@@ -82,8 +94,15 @@ pub(super) struct PipelineArgs {
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) output_delay: f64,
     /// Minimise the critical stage delay (delay), or registers in stages 10 % (balanced) or 20 % longer (registers)
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT",
-          conflicts_with_all = ["max_stage_delay", "clock_period", "freq"], hide_short_help = true, hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHAT",
+        conflicts_with_all = ["max_stage_delay", "clock_period", "freq"],
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     pub(super) pipeline_objective: ObjectiveArg,
     /// Search for fewer registers not at all (fast), for a second (normal) or a minute (max)
     #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, hide_possible_values = true)]

@@ -19,7 +19,13 @@ pub(super) struct NameArgs {
     port_style: PortStyleArg,
     /// Name a port: clk, rst, ce, valid_in, valid_out, ready, in, out; as in clk=clock,rst=reset. With --wrapper axis
     /// in and out are the prefixes of the streams
-    #[arg(long = "port", value_name = "ROLE=NAME", value_delimiter = ',', value_parser = named_port, hide_short_help = true)]
+    #[arg(
+        long = "port",
+        value_name = "ROLE=NAME",
+        value_delimiter = ',',
+        value_parser = named_port,
+        hide_short_help = true
+    )]
     port: Vec<(PortRole, String)>,
     #[command(flatten)]
     old: OldNameArgs,

@@ -355,8 +355,9 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool
         });
         let buffers = graph.buffers.iter().map(|b| {
             json!({
-                "name": b.name, "scope": if b.layered { "layer" } else { "global" }, "role": role(b.role), "dtype": b.dtype,
-                "shape": b.sizes, "one_token": b.shape(), "bytes": bytes(b), "alias_of": graph.buffers[b.root].name,
+                "name": b.name, "scope": if b.layered { "layer" } else { "global" }, "role": role(b.role),
+                "dtype": b.dtype, "shape": b.sizes, "one_token": b.shape(), "bytes": bytes(b),
+                "alias_of": graph.buffers[b.root].name,
             })
         });
         let all = json!({

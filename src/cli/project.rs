@@ -72,7 +72,13 @@ struct FolderArgs {
     #[arg(long, value_parser = board, value_name = "BOARD")]
     board: Option<&'static Board>,
     /// Put this many samples into the testbenches
-    #[arg(long, value_name = "N", help_heading = "Samples", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Samples",
+        default_value_t = 200,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     vectors: u32,
     /// Draw other samples and stalls
     #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1, hide_short_help = true)]

@@ -85,7 +85,13 @@ pub(super) struct Args {
     )]
     lookup_miss: Miss,
     /// Use this many threads [default: all processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Speed", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = "Speed",
+        hide_short_help = true
+    )]
     threads: Option<u16>,
     /// Compute with the batch engine (fast) or the reference interpreter (golden)
     #[arg(

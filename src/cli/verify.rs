@@ -71,7 +71,13 @@ struct SimulationArgs {
     #[arg(long, value_enum, default_value = "all", value_delimiter = ',', value_name = "NAME")]
     sim: Vec<SimArg>,
     /// Apply this many samples, or cycles of a state machine
-    #[arg(long, value_name = "N", help_heading = "Samples", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Samples",
+        default_value_t = 10_000,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     vectors: u32,
     /// Draw other samples and stalls
     #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1, hide_short_help = true)]
@@ -95,7 +101,13 @@ struct SimulationArgs {
     #[arg(long)]
     json: bool,
     /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 3600,
+        value_parser = clap::value_parser!(u64).range(1..),
+        hide_short_help = true
+    )]
     timeout: u64,
 }
 

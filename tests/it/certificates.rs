@@ -752,7 +752,8 @@ fn extreme_numbers_and_nesting_do_not_stop_the_checker() {
 fn extreme_output_shifts_are_refused() {
     let model = |shift: i64| {
         format!(
-            r#"{{"meta":"ALIRModel","spec_version":4,"model":[[1,1],[0],[0],[{shift}],[false],[[[],-1,[0],[0.0,3.0,1.0],0,0]],0,0]}}"#
+            r#"{{"meta":"ALIRModel","spec_version":4,
+            "model":[[1,1],[0],[0],[{shift}],[false],[[[],-1,[0],[0.0,3.0,1.0],0,0]],0,0]}}"#
         )
     };
     assert_eq!(Program::read(model(4096).as_bytes()).map(|_| ()), Ok(()));

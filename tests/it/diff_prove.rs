@@ -64,7 +64,8 @@ fn ports_of_other_types_are_compared_by_numbers() {
     let folder = folder.path();
     let of = |name: &str, input: &str, rest: &str| {
         let text = format!(
-            r#"{{"meta":"ALIRModel","spec_version":4,"model":[[1,1],[0],[1],[0],[false],[[[],-1,[0],{input},0,0],{rest}],1,1,null]}}"#
+            r#"{{"meta":"ALIRModel","spec_version":4,
+            "model":[[1,1],[0],[1],[0],[false],[[[],-1,[0],{input},0,0],{rest}],1,1,null]}}"#
         );
         fs::write(folder.join(name), text).expect("written");
     };

@@ -11,7 +11,8 @@ fn the_validator_can_fail() {
     let schema = json!({
         "type": "object", "required": ["a"], "additionalProperties": false,
         "properties": { "a": { "type": "integer", "minimum": 0 }, "b": { "enum": ["x"] }, "c": { "const": 1 },
-            "d": { "items": { "type": ["string", "null"] } }, "e": { "oneOf": [{ "type": "number" }, { "type": "integer" }] } }
+            "d": { "items": { "type": ["string", "null"] } },
+            "e": { "oneOf": [{ "type": "number" }, { "type": "integer" }] } }
     });
     assert_eq!(broken(&schema, &json!({ "a": 1, "b": "x", "c": 1, "d": ["q", null], "e": 1.5 }), "$"), [""; 0]);
     let wrong = [

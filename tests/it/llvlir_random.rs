@@ -226,7 +226,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_programs_hold_together(steps in proptest::collection::vec(any::<[u32; 8]>(), 0..24), seed in any::<u64>()) {
+    fn random_programs_hold_together(
+        steps in proptest::collection::vec(any::<[u32; 8]>(), 0..24),
+        seed in any::<u64>(),
+    ) {
         hold_together(&program_of(&steps), seed);
     }
 }
@@ -315,7 +318,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_alir_programs_are_said_in_rows(genes in proptest::collection::vec(any::<Gene>(), 1..24), seed in any::<u64>()) {
+    fn random_alir_programs_are_said_in_rows(
+        genes in proptest::collection::vec(any::<Gene>(), 1..24),
+        seed in any::<u64>(),
+    ) {
         for (_, profile) in Profile::ALL {
             says_the_same(&with_integer_ports(&Recipe::new(profile, genes.clone())), seed);
         }

@@ -39,7 +39,11 @@ fn nightly_many_random_blocks_are_those_of_the_reference() {
 /// A whole model of one layer: embedding, norm, projections, rope, attention, residual, logits.
 fn model() -> (Value, Value) {
     let shape = |dims: &[&str]| dims.iter().map(|dim| json!({ "dim": dim })).collect::<Vec<Value>>();
-    let buffer = |name: &str, scope: &str, role: &str, dims: &[&str]| json!({ "name": name, "scope": scope, "role": role, "dtype": "fp32", "shape": shape(dims) });
+    let buffer = |name: &str, scope: &str, role: &str, dims: &[&str]| {
+        json!({
+            "name": name, "scope": scope, "role": role, "dtype": "fp32", "shape": shape(dims)
+        })
+    };
     let node = |layer: i64, op: &str, kernel: &str, args: &[(&str, &str)]| {
         let bindings: Vec<Value> = args.iter().map(|(arg, buffer)| json!({ "arg": arg, "buffer": buffer })).collect();
         json!({ "layer": layer, "op": op, "kernel": kernel, "bindings": bindings })
@@ -75,11 +79,26 @@ fn model() -> (Value, Value) {
             buffer("p", "global", "output", &["tokens", "vocab"]),
         ],
         "nodes": [
-            node(-1, "embedding", "embedding_forward", &[("tokens", "tokens"), ("weight", "token_emb"), ("out", "embedded_input")]),
+            node(
+                -1,
+                "embedding",
+                "embedding_forward",
+                &[("tokens", "tokens"), ("weight", "token_emb"), ("out", "embedded_input")]
+            ),
             node(0, "rmsnorm", "rmsnorm_forward", &[("input", "input"), ("gamma", "gamma"), ("out", "ln1_out")]),
-            node(0, "qkv_project", "", &[("input", "ln1_out"), ("wq", "wq"), ("wk", "wk"), ("wv", "wv"), ("q", "q"), ("k", "k"), ("v", "v")]),
+            node(
+                0,
+                "qkv_project",
+                "",
+                &[("input", "ln1_out"), ("wq", "wq"), ("wk", "wk"), ("wv", "wv"), ("q", "q"), ("k", "k"), ("v", "v")]
+            ),
             node(0, "rope", "rope_forward_qk", &[("q", "q"), ("k", "k")]),
-            node(0, "attention", "attention_forward_causal", &[("q", "q"), ("k", "k"), ("v", "v"), ("attn_out", "attn_out")]),
+            node(
+                0,
+                "attention",
+                "attention_forward_causal",
+                &[("q", "q"), ("k", "k"), ("v", "v"), ("attn_out", "attn_out")]
+            ),
             node(0, "attn_proj", "", &[("attn_out", "attn_out"), ("wo", "wo"), ("proj_tmp", "proj_tmp")]),
             node(0, "residual_add", "", &[("a", "input"), ("b", "proj_tmp"), ("out", "output")]),
             node(-1, "lm_head", "gemm", &[("input", "output"), ("weight", "head"), ("out", "logits")]),

@@ -236,7 +236,8 @@ proptest! {
             let codes = if signed { -256i64..256 } else { 0..512 };
             for code in codes {
                 let inputs = [code.into()];
-                let (expected, found) = (golden(&before, &inputs, LookupMiss::Zero), golden(&after, &inputs, LookupMiss::Zero));
+                let (expected, found) =
+                    (golden(&before, &inputs, LookupMiss::Zero), golden(&after, &inputs, LookupMiss::Zero));
                 prop_assert_eq!(expected, found, "code {}: {}", code, listing(&after));
             }
         }
@@ -297,7 +298,8 @@ proptest! {
             // Every code: with two inputs, one of them at either end.
             for code in 0..511i64 {
                 let inputs = [code.min(255).into(), (code - code.min(255)).into()];
-                let (expected, found) = (golden(&before, &inputs, LookupMiss::Zero), golden(&after, &inputs, LookupMiss::Zero));
+                let (expected, found) =
+                    (golden(&before, &inputs, LookupMiss::Zero), golden(&after, &inputs, LookupMiss::Zero));
                 prop_assert_eq!(expected, found, "code {}: {}", code, listing(&after));
             }
         }
@@ -351,14 +353,18 @@ proptest! {
 
     #[test]
     fn sums_that_cancel_keep_their_meaning(
-        steps in prop::collection::vec((any::<u8>(), any::<u8>(), 0i32..3, any::<bool>(), prop::bool::weighted(0.8)), 1..30),
+        steps in prop::collection::vec(
+            (any::<u8>(), any::<u8>(), 0i32..3, any::<bool>(), prop::bool::weighted(0.8)),
+            1..30,
+        ),
     ) {
         let before = cancelling_sums(&steps);
         for names in [&["ranges"][..], &["linear"], &["polarity"], passes::pipeline(1), passes::pipeline(2)] {
             let (after, _) = passes::run(&before, names);
             for code in 0..512i64 {
                 let inputs = [0, 3, 6].map(|at| (((code >> at) & 7) - 4).into());
-                let (expected, found) = (golden(&before, &inputs, LookupMiss::Zero), golden(&after, &inputs, LookupMiss::Zero));
+                let (expected, found) =
+                    (golden(&before, &inputs, LookupMiss::Zero), golden(&after, &inputs, LookupMiss::Zero));
                 prop_assert_eq!(expected, found, "code {}: {}", code, listing(&after));
             }
         }

@@ -723,7 +723,8 @@ fn what_is_no_witness_is_refused() {
         ("{}", "E0912"),
         ("{\"schema\": \"alir2hdl.witness/2\", \"programs\": [], \"operations\": [], \"signals\": []}", "E0912"),
         (
-            "{\"schema\": \"alir2hdl.witness/1\", \"programs\": [], \"operations\": [], \"signals\": [[\"v0\", 3, \"\", \"\"]]}",
+            "{\"schema\": \"alir2hdl.witness/1\", \"programs\": [], \"operations\": [], \
+             \"signals\": [[\"v0\", 3, \"\", \"\"]]}",
             "E0912",
         ),
         ("{\"schema\": \"alir2hdl.witness/1\", \"programs\": [7], \"operations\": [], \"signals\": []}", "E01"),

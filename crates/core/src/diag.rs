@@ -412,7 +412,8 @@ mod tests {
         assert_eq!(d.to_string(), "error[E0104] in a/m.json: x");
         assert_eq!(
             Diagnostics::from(d).to_json_lines(),
-            "{\"schema\":\"alir2hdl.diagnostic/1\",\"code\":\"E0104\",\"severity\":\"error\",\"message\":\"x\",\"file\":\"a/m.json\",\"place\":{}}\n"
+            "{\"schema\":\"alir2hdl.diagnostic/1\",\"code\":\"E0104\",\"severity\":\"error\",\"message\":\"x\",\
+             \"file\":\"a/m.json\",\"place\":{}}\n"
         );
         let option = Diagnostic::error("E0002", Place::Flag("--x".into()), "y").in_file(Path::new("m.json"));
         assert_eq!(option.to_string(), "error[E0002] at --x: y");
@@ -440,7 +441,8 @@ mod tests {
         let d = Diagnostics(vec![Diagnostic::note("N0001", Place::Byte(7), "x")]);
         assert_eq!(
             d.to_json_lines(),
-            "{\"schema\":\"alir2hdl.diagnostic/1\",\"code\":\"N0001\",\"severity\":\"note\",\"message\":\"x\",\"place\":{\"byte\":7}}\n"
+            "{\"schema\":\"alir2hdl.diagnostic/1\",\"code\":\"N0001\",\"severity\":\"note\",\"message\":\"x\",\
+             \"place\":{\"byte\":7}}\n"
         );
     }
 }

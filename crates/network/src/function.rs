@@ -660,7 +660,11 @@ mod tests {
             let width = (&fine_high - &fine.low).to_f64() / fine.low.to_f64().abs().max(1.0);
             prop_assert!(width < 1e-100, "{width}");
             let machine = function.approximate(x.to_f64());
-            prop_assert!((machine - fine.low.to_f64()).abs() <= 1e-13 * machine.abs().max(1.0), "{machine} {:?}", fine.low.to_f64());
+            prop_assert!(
+                (machine - fine.low.to_f64()).abs() <= 1e-13 * machine.abs().max(1.0),
+                "{machine} {:?}",
+                fine.low.to_f64()
+            );
         }
 
         /// Rounding to the nearest agrees with the computer's functions, except near ties.
@@ -671,7 +675,9 @@ mod tests {
             let q = Quantiser { kif, round: Round::HalfEven, overflow: Overflow::Saturate };
             let exact = Functions::new().code(Function::ALL[which], &x, &q).unwrap();
             let machine = Function::ALL[which].approximate(x.to_f64()) * 4096.0;
-            prop_assert!(BigInt::from(machine.round_ties_even() as i64) == exact || (machine.fract().abs() - 0.5).abs() < 1e-6);
+            prop_assert!(
+                BigInt::from(machine.round_ties_even() as i64) == exact || (machine.fract().abs() - 0.5).abs() < 1e-6
+            );
         }
     }
 }

@@ -705,7 +705,8 @@ mod tests {
         ) {
             let mut wires = Wires::new(factors.len());
             let kif = Kif { signed: true, int: 2, frac: 1 };
-            let terms: Vec<_> = factors.iter().enumerate().map(|(k, f)| (wires.input(k as u32, kif), BigInt::from(*f))).collect();
+            let terms: Vec<_> =
+                factors.iter().enumerate().map(|(k, f)| (wires.input(k as u32, kif), BigInt::from(*f))).collect();
             let sum = wires.weighted_sum(&terms, frac, &(constant.into(), 2));
             wires.output(&sum, &sum.interval);
             let model = wires.finish().unwrap();

@@ -1144,7 +1144,8 @@ mod tests {
         }
         ops.extend(operations.iter().map(|o| (*o).to_owned()));
         let text = format!(
-            r#"{{"meta": "ALIRModel", "spec_version": 4, "model": [[{}, 1], [{}], [{}], [0], [0], [{}], -1, -1, null]}}"#,
+            r#"{{"meta": "ALIRModel", "spec_version": 4,
+                "model": [[{}, 1], [{}], [{}], [0], [0], [{}], -1, -1, null]}}"#,
             inputs.len(),
             vec!["0"; inputs.len()].join(", "),
             ops.len() - 1,

@@ -317,7 +317,10 @@ mod tests {
 
         #[test]
         fn networks_of_exclusive_ors_need_no_search(
-            rows in prop::collection::vec((prop::collection::vec(0..1000usize, 2..20), prop::bool::weighted(0.75)), 1..40),
+            rows in prop::collection::vec(
+                (prop::collection::vec(0..1000usize, 2..20), prop::bool::weighted(0.75)),
+                1..40,
+            ),
             changed in (0..40usize, 0..BITS),
         ) {
             let a = network(&rows, How::Operation);

@@ -302,7 +302,12 @@ mod tests {
         }
 
         #[test]
-        fn what_is_said_to_be_equal_is_equal(recipe in recipe(), row in 0..24usize, input in 0..8usize, most in 0..2000u64) {
+        fn what_is_said_to_be_equal_is_equal(
+            recipe in recipe(),
+            row in 0..24usize,
+            input in 0..8usize,
+            most in 0..2000u64,
+        ) {
             let mut g = Aig::new();
             let ins = inputs(&mut g, 8);
             let row = row % recipe.rows.len();
@@ -311,7 +316,9 @@ mod tests {
             // All 256 assignments.
             let mut sim = Simulation::<4>::default();
             sim.extend(&g, |gate| match gate {
-                Gate::Input(n) => std::array::from_fn(|w| (0..64).fold(0, |x, b| x | ((w as u64 * 64 + b) >> n & 1) << b)),
+                Gate::Input(n) => {
+                    std::array::from_fn(|w| (0..64).fold(0, |x, b| x | ((w as u64 * 64 + b) >> n & 1) << b))
+                }
                 _ => [0; 4],
             });
             for (node, older) in equalities(&gates(&g), &FxHashMap::default(), most).0 {

@@ -814,7 +814,10 @@ mod tests {
                     ("zero width operand", node.op.operands().iter().any(|v| model.kif(*v).is_zero())),
                     (
                         "multi-type input",
-                        matches!(node.op, Op::Input { input } if model.input_kifs()[input as usize] != kif && !kif.is_zero()),
+                        matches!(
+                            node.op,
+                            Op::Input { input } if model.input_kifs()[input as usize] != kif && !kif.is_zero()
+                        ),
                     ),
                 ];
                 seen.extend(odd.iter().filter(|(_, is)| *is).map(|(name, _)| name.to_string()));

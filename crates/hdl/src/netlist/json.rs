@@ -389,14 +389,18 @@ mod tests {
 
     const NETLIST: &str = r#"{
       "creator": "Yosys", "modules": {
-        "LUT4": {"attributes": {"blackbox": "00000000000000000000000000000001"}, "ports": {}, "cells": {}, "netnames": {}},
+        "LUT4": {"attributes": {"blackbox": "00000000000000000000000000000001"}, "ports": {}, "cells": {},
+          "netnames": {}},
         "top": {"attributes": {}, "ports": {
             "a": {"direction": "input", "bits": [2, 3]}, "clk": {"direction": "input", "bits": [4]},
             "y": {"direction": "output", "bits": [5, "1", 6, 2]}, "none": {"direction": "input", "bits": []}},
           "cells": {
-            "u0": {"type": "LUT4", "parameters": {"INIT": "0110011001100110"}, "connections": {"A": [2], "B": [3], "C": ["0"], "D": ["0"], "Z": [5]}},
-            "q$0": {"type": "TRELLIS_FF", "parameters": {"CEMUX": "1 ", "REGSET": "RESET"}, "connections": {"CLK": [4], "DI": [5], "LSR": [], "Q": [6]}}},
-          "netnames": {"a": {"hide_name": 0, "bits": [2, 3]}, "sum[0]": {"hide_name": 0, "bits": [5]}, "y": {"hide_name": 0, "bits": [5, "1", 6, 2]}}}}}"#;
+            "u0": {"type": "LUT4", "parameters": {"INIT": "0110011001100110"},
+              "connections": {"A": [2], "B": [3], "C": ["0"], "D": ["0"], "Z": [5]}},
+            "q$0": {"type": "TRELLIS_FF", "parameters": {"CEMUX": "1 ", "REGSET": "RESET"},
+              "connections": {"CLK": [4], "DI": [5], "LSR": [], "Q": [6]}}},
+          "netnames": {"a": {"hide_name": 0, "bits": [2, 3]}, "sum[0]": {"hide_name": 0, "bits": [5]},
+            "y": {"hide_name": 0, "bits": [5, "1", 6, 2]}}}}}"#;
 
     fn said(text: &str) -> String {
         read(text, &NetlistOptions::default()).err().map_or(String::new(), |e| e.to_string())
@@ -420,10 +424,13 @@ mod tests {
     fn pads_of_nextpnr_are_assignments() {
         let pad = |facts: &str| {
             format!(
-                r#"{{"modules": {{"top": {{"ports": {{"a": {{"direction": "input", "bits": [2]}}, "y": {{"direction": "output", "bits": [3]}}}},
-                "cells": {{"i": {{"type": "TRELLIS_IO", "parameters": {{"DIR": "INPUT"}}, "connections": {{"B": [2], "O": [4], "T": []}}}},
+                r#"{{"modules": {{"top": {{"ports": {{"a": {{"direction": "input", "bits": [2]}},
+                    "y": {{"direction": "output", "bits": [3]}}}},
+                "cells": {{"i": {{"type": "TRELLIS_IO", "parameters": {{"DIR": "INPUT"}},
+                    "connections": {{"B": [2], "O": [4], "T": []}}}},
                 "o": {{"type": "TRELLIS_IO", "parameters": {{{facts}}}, "connections": {{"B": [3], "I": [5]}}}},
-                "l": {{"type": "TRELLIS_COMB", "parameters": {{"INITVAL": "0101010101010101", "MODE": "LOGIC"}}, "connections": {{"A": [4], "F": [5]}}}}}}}}}}}}"#
+                "l": {{"type": "TRELLIS_COMB", "parameters": {{"INITVAL": "0101010101010101", "MODE": "LOGIC"}},
+                    "connections": {{"A": [4], "F": [5]}}}}}}}}}}}}"#
             )
         };
         assert_eq!(said(&pad(r#""DIR": "OUTPUT""#)), "");
@@ -451,13 +458,16 @@ mod tests {
     fn packed_registers_take_data_from_m() {
         let text = |sd: &str| {
             format!(
-                r#"{{"modules": {{"top": {{"ports": {{"c": {{"direction": "input", "bits": [2]}}, "d": {{"direction": "input", "bits": [3]}}, "q": {{"direction": "output", "bits": [4]}}}},
-                "cells": {{"r": {{"type": "TRELLIS_FF", "parameters": {{"SD": "{sd} "}}, "connections": {{"CLK": [2], "M": [3], "DI": [], "Q": [4]}}}}}}}}}}}}"#
+                r#"{{"modules": {{"top": {{"ports": {{"c": {{"direction": "input", "bits": [2]}},
+                    "d": {{"direction": "input", "bits": [3]}}, "q": {{"direction": "output", "bits": [4]}}}},
+                "cells": {{"r": {{"type": "TRELLIS_FF", "parameters": {{"SD": "{sd} "}},
+                    "connections": {{"CLK": [2], "M": [3], "DI": [], "Q": [4]}}}}}}}}}}}}"#
             )
         };
         assert!(to_verilog(&text("0")).unwrap().contains(".\\DI ({\\d })"));
         assert!(to_verilog(&text("1")).unwrap().contains(".\\M ({\\d })"));
-        let multiplier = r#"{"modules": {"top": {"ports": {}, "cells": {"m": {"type": "MULT18X18D", "parameters": {"B3MUX": "0 ", "SOURCEA": "1 "},
+        let multiplier = r#"{"modules": {"top": {"ports": {}, "cells": {"m": {"type": "MULT18X18D",
+            "parameters": {"B3MUX": "0 ", "SOURCEA": "1 "},
             "port_directions": {"B3": "input"}, "connections": {"B3": []}}}}}}"#;
         let text = to_verilog(multiplier).unwrap();
         assert!(text.contains(".\\B3 ({1'b0})") && !text.contains("B3MUX") && text.contains("SOURCEA"), "{text}");
@@ -467,8 +477,10 @@ mod tests {
     fn constants_and_lost_outputs_of_nextpnr_are_known() {
         let text = |output: u32| {
             format!(
-                r#"{{"creator": "nextpnr", "modules": {{"top": {{"netnames": {{"$PACKER_GND_NET": {{"bits": [9]}}}}, "ports": {{"y": {{"direction": "output", "bits": [{output}]}}}},
-                "cells": {{"$PACKER_VCC": {{"type": "ICESTORM_LC", "parameters": {{"LUT_INIT": "1111111111111111"}}, "connections": {{"O": [3], "I3": [3]}}}}}}}}}}}}"#
+                r#"{{"creator": "nextpnr", "modules": {{"top": {{"netnames": {{"$PACKER_GND_NET": {{"bits": [9]}}}},
+                "ports": {{"y": {{"direction": "output", "bits": [{output}]}}}},
+                "cells": {{"$PACKER_VCC": {{"type": "ICESTORM_LC", "parameters": {{"LUT_INIT": "1111111111111111"}},
+                    "connections": {{"O": [3], "I3": [3]}}}}}}}}}}}}"#
             )
         };
         assert_eq!(said(&text(3)), "");

@@ -56,7 +56,10 @@ proptest! {
     /// Checks at the smallest interval and at others that the checker accepts the plan and that the hardware is exact.
     #[test]
     fn plans_pass_the_checker_and_compute_the_program(
-        genes in proptest::collection::vec(any::<Gene>(), 1..24), which in 0..Profile::ALL.len(), more in 0u32..40, seed: u64,
+        genes in proptest::collection::vec(any::<Gene>(), 1..24),
+        which in 0..Profile::ALL.len(),
+        more in 0u32..40,
+        seed: u64,
     ) {
         let model = Recipe::new(Profile::ALL[which].1, genes).build();
         let program = sums_of_two(&model);

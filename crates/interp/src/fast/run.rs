@@ -933,7 +933,10 @@ mod tests {
         /// Like the random programs below, but proptest shrinks a failing program.
         #[test]
         fn machine_code_agrees_with_the_golden_interpreter(
-            genes in proptest::collection::vec(any::<Gene>(), 1..60), which in 0..Profile::ALL.len(), zero: bool, seed: u64,
+            genes in proptest::collection::vec(any::<Gene>(), 1..60),
+            which in 0..Profile::ALL.len(),
+            zero: bool,
+            seed: u64,
         ) {
             let model = Recipe::new(Profile::ALL[which].1, genes).build();
             let lookup_miss = if zero { LookupMiss::Zero } else { LookupMiss::Error };

@@ -567,8 +567,10 @@ impl<'a> Maker<'a> {
             Kind::HeadProduct(Product { x, w, b, y }) => {
                 let shape = self.graph.buffers[w.buffer].shape();
                 let (rows, columns) = (self.elements(*y), self.elements(*x));
-                if !matches!(shape[..], [heads, embed, head] if embed == rows && heads.checked_mul(head) == Some(columns))
-                {
+                if !matches!(
+                    shape[..],
+                    [heads, embed, head] if embed == rows && heads.checked_mul(head) == Some(columns)
+                ) {
                     let message = format!(
                         "{:?} of shape {shape:?} is not [heads][embed][head_dim] between {:?} of {columns} elements \
                          and {:?} of {rows}",

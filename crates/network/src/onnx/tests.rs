@@ -436,7 +436,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, max_shrink_iters: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn programs_mean_what_networks_mean(form in 0u8..12, layers in prop::collection::vec((0u8..24, any::<u64>()), 1..6)) {
+    fn programs_mean_what_networks_mean(
+        form in 0u8..12,
+        layers in prop::collection::vec((0u8..24, any::<u64>()), 1..6),
+    ) {
         held(&network_of(form, false, &layers), None, 6)?;
     }
 

@@ -546,7 +546,11 @@ impl<'a> Elab<'a> {
                     }
                     any
                 }
-                (Kind::Name(_), Data::Int(_) | Data::Natural(_) | Data::Whole(_)) if matches!(self.range(run, c), Ok(b) if b.len() > 0) =>
+                (Kind::Name(_), Data::Int(_) | Data::Natural(_) | Data::Whole(_))
+                    if matches!(
+                        self.range(run, c),
+                        Ok(b) if b.len() > 0
+                    ) =>
                 {
                     let b = self.bounds_in(run, c)?;
                     let mut any = self.rtl.number(0, 1);
