@@ -562,16 +562,19 @@ mod tests {
         assert!(changed > 20, "{changed}");
     }
 
+    /// Builds the number of ones among bits, as a chain of adders.
+    fn count(builder: &mut Builder, bits: &[ValueId]) -> ValueId {
+        let add = |(a, hi), &b| (builder.op(Op::Add { a, b, shift: 0 }, Interval::new(0, hi, 0)), hi + 1);
+        bits[1..].iter().fold((bits[0], 2), add).0
+    }
+
     #[test]
     fn chains_of_seven_to_nine_bits_begin_with_one_bit() {
         for inputs in 6..=11 {
             let mut builder = Builder::new(vec![0; inputs]);
             let mut input = |input| builder.op(Op::Input { input }, Interval::new(0, 1, 0));
             let x: Vec<_> = (0..inputs as u32).map(&mut input).collect();
-            let mut count = x[0];
-            for (hi, &b) in (2..).zip(&x[1..]) {
-                count = builder.op(Op::Add { a: count, b, shift: 0 }, Interval::new(0, hi, 0));
-            }
+            let count = count(&mut builder, &x);
             builder.output(Output { source: Some(count), shift: 0, neg: false });
             let after = passes::run(&builder.finish().expect("a valid program"), &["ranges", "bitsums", "dce"]).0;
             let first = after.tables().first().map_or(0, |table| table.entries.len());
@@ -585,10 +588,7 @@ mod tests {
         let x: Vec<_> = (0..21).map(|input| builder.op(Op::Input { input }, Interval::new(0, 1, 0))).collect();
         let bit = |pair: &[ValueId]| Op::Binary { op: BinaryBits::Xor, a: pair[0], b: pair[1], shift: 0 };
         let bits: Vec<_> = x.windows(2).map(|pair| builder.op(bit(pair), Interval::new(0, 1, 0))).collect();
-        let mut count = bits[0];
-        for (hi, &b) in (2..).zip(&bits[1..]) {
-            count = builder.op(Op::Add { a: count, b, shift: 0 }, Interval::new(0, hi, 0));
-        }
+        let count = count(&mut builder, &bits);
         builder.output(Output { source: Some(count), shift: 0, neg: false });
         let model = builder.finish().expect("a valid program");
         let after = passes::run(&model, &["ranges", "bitsums", "dce"]).0;
