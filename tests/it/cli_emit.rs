@@ -333,7 +333,7 @@ fn names_stay_where_groups_of_unread_bits_change() {
     assert!(changed < 250, "{changed} of {} lines", new.lines().count());
 }
 
-/// Look-up tables are named after their first reader: in whatever order the model lists them, and for all stages.
+/// Look-up tables are named after their first reader: for every order in the model, and for all numbers of stages.
 #[test]
 fn names_of_tables_stay() {
     let folder = tempfile::tempdir().expect("a temporary folder");

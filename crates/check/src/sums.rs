@@ -2,7 +2,7 @@
 //!
 //! Two values with the same sum are the same number, in any order of addition. A value that is not a sum is a new term,
 //! identified by its gates, so that terms of two programs are equal as soon as their gates are. If a value has the same
-//! gates as a known sum, the value has that sum, in whatever way the value is computed.
+//! gates as a known sum, the value has that sum, for every way to compute it.
 
 use crate::graph::Lit;
 use crate::program::Type;

@@ -293,7 +293,7 @@ impl RtlProject {
         source: &dyn Fn(&Path) -> Result<String, E>,
         read: &ReadFile<'_>,
     ) -> Result<RtlProject, E> {
-        // A single file is always a source, whatever its extension.
+        // A single file is always a source, with any extension.
         let is_only = project.files.len() == 1;
         let (data, paths): (Vec<PathBuf>, Vec<PathBuf>) =
             project.files.iter().cloned().partition(|path| !is_only && is_data_file(path));

@@ -83,7 +83,7 @@ pub fn golden(model: &Model, inputs: &[BigInt], miss: LookupMiss) -> Result<Vec<
     golden_steps(model, inputs, miss, |_| {})
 }
 
-/// Like [`golden`], but calls `visit` with every operation and output as it is computed.
+/// Runs a model as [`golden`] does, and calls `visit` with every operation and output as it is computed.
 ///
 /// # Errors
 /// As [`golden`].

@@ -189,10 +189,10 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Returns the expected value of a number in the file; `golden` is the model's value.
+    /// Returns the expected value of a number in the file. The last argument is the value that the model computes.
     ///
     /// # Errors
-    /// If the text is not a number.
+    /// If the file does not contain a number there.
     fn wanted(&self, block: &Values, index: usize, golden: &BigInt) -> Result<Wanted, String> {
         let (exact, shown) = match block {
             // A number that `run` rounded to float64 represents the model's output.
@@ -310,7 +310,7 @@ impl Subject<'_> {
         }
     }
 
-    /// Reads the expected outputs and lists their differences from `golden`, the model's outputs.
+    /// Reads the expected outputs and lists their differences from the outputs that the model computes.
     fn expected(
         &self,
         path: &Path,

@@ -393,7 +393,7 @@ mod tests {
             let expected = "crashed (its own internal error, exit code 1)";
             assert_eq!(cause(code(1), said).as_deref(), Some(expected), "{said}");
         }
-        // A tool that rejects its input has no cause, nor has a tool that succeeds, whatever the log contains.
+        // A tool that rejects its input has no cause, nor has a tool that succeeds, with any content of the log.
         assert_eq!(cause(code(1), "t.vhd:1:1: unexpected token"), None);
         assert_eq!(cause(0, "out of memory"), None);
     }
