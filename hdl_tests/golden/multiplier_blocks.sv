@@ -13,29 +13,29 @@
 `default_nettype none
 
 module multiplier_blocks (
-    input  wire logic clk,
-    input  wire logic [12:0] model_inp,
-    output wire logic [38:0] model_out
+    input  wire clk,
+    input  wire [12:0] model_inp,
+    output wire [38:0] model_out
 );
     localparam int LATENCY = 1;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    (* keep = "true", syn_keep = 1 *) wire logic signed [7:0] v0;
+    (* keep = "true", syn_keep = 1 *) wire signed [7:0] v0;
     assign v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    (* keep = "true", syn_keep = 1 *) wire logic [4:0] v1;
+    (* keep = "true", syn_keep = 1 *) wire [4:0] v1;
     assign v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Stage 1
     (* use_dsp = "yes", multstyle = "dsp", keep = "true", syn_keep = 1 *)
-    wire logic signed [15:0] v2;
+    wire signed [15:0] v2;
     assign v2 = 16'(v0) * 16'(v0);  // product v0 * v0, s16.6 [-254, 256]
     (* use_dsp = "yes", multstyle = "dsp", keep = "true", syn_keep = 1 *)
-    wire logic signed [12:0] v3;
+    wire signed [12:0] v3;
     assign v3 = 13'(v0) * $signed({8'd0, v1});  // product v0 * v1, s13.3 [-496, 492.125]
     (* use_dsp = "yes", multstyle = "dsp", keep = "true", syn_keep = 1 *)
-    wire logic [9:0] v4;
+    wire [9:0] v4;
     assign v4 = 10'(v1) * 10'(v1);  // product v1 * v1, u10.0 [0, 961]
 
     // Registers after stage 1, 39 bits

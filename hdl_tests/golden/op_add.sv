@@ -12,23 +12,23 @@
 `default_nettype none
 
 module op_add (
-    input  wire logic [12:0] model_inp,
-    output wire logic [28:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [28:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Logic
-    wire logic signed [6:0] v2_a = 7'($signed(v0[7:3])) + $signed(7'(v1));
-    wire logic signed [9:0] v2 = $signed({v2_a, v0[2:0]});  // sum v0 + v1, s10.3 [-16, 46.875]
-    wire logic signed [7:0] v3_a = 8'($signed(v0[7:1])) + $signed(8'(v1));
-    wire logic signed [8:0] v3 = $signed({v3_a, v0[0]});  // sum v0 + v1*2^-2, s9.3 [-16, 23.625]
-    wire logic [9:0] v4 = {v1, v1};  // sum v1 + v1*2^5, u10.0 [0, 1023]
+    wire signed [6:0] v2_a = 7'($signed(v0[7:3])) + $signed(7'(v1));
+    wire signed [9:0] v2 = $signed({v2_a, v0[2:0]});  // sum v0 + v1, s10.3 [-16, 46.875]
+    wire signed [7:0] v3_a = 8'($signed(v0[7:1])) + $signed(8'(v1));
+    wire signed [8:0] v3 = $signed({v3_a, v0[0]});  // sum v0 + v1*2^-2, s9.3 [-16, 23.625]
+    wire [9:0] v4 = {v1, v1};  // sum v1 + v1*2^5, u10.0 [0, 1023]
 
     // Outputs
     assign model_out[9:0] = $unsigned(v2);  // out[0] s10.3

@@ -12,23 +12,23 @@
 `default_nettype none
 
 module op_binary_bits (
-    input  wire logic [12:0] model_inp,
-    output wire logic [29:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [29:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Logic
-    wire logic [4:0] v2 = $unsigned(5'($signed(v0[7:4]))) & v1;  // and v0, v1*2^1, bits 8:4 of s10.3 [-64, 63.875]
-    wire logic [4:0] v3_a = $unsigned(5'($signed(v0[7:4]))) | v1;
-    wire logic signed [9:0] v3 = $signed({v0[7], v3_a, v0[3:0]});  // or v0, v1*2^1, s10.3 [-64, 63.875]
-    wire logic [4:0] v4_a = $unsigned(5'($signed(v0[7:4]))) ^ v1;
-    wire logic signed [9:0] v4 = $signed({v0[7], v4_a, v0[3:0]});  // xor v0, v1*2^1, s10.3 [-64, 63.875]
+    wire [4:0] v2 = $unsigned(5'($signed(v0[7:4]))) & v1;  // and v0, v1*2^1, bits 8:4 of s10.3 [-64, 63.875]
+    wire [4:0] v3_a = $unsigned(5'($signed(v0[7:4]))) | v1;
+    wire signed [9:0] v3 = $signed({v0[7], v3_a, v0[3:0]});  // or v0, v1*2^1, s10.3 [-64, 63.875]
+    wire [4:0] v4_a = $unsigned(5'($signed(v0[7:4]))) ^ v1;
+    wire signed [9:0] v4 = $signed({v0[7], v4_a, v0[3:0]});  // xor v0, v1*2^1, s10.3 [-64, 63.875]
 
     // Outputs
     assign model_out[9:0] = (10'(v2) <<< 4);  // out[0] s10.3

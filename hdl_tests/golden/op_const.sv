@@ -11,22 +11,22 @@
 `default_nettype none
 
 module op_const (
-    input  wire logic [12:0] model_inp,
-    output wire logic [11:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [11:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
 
     // Outputs
     assign model_out[7:0] = $unsigned(v0);  // out[0] s8.3
     assign model_out[11:8] = 4'b1011;  // out[1] s4.1
 
     // Signals with bits that nothing reads
-    wire logic unused_bits = &{1'b0, model_inp[12:8]};
+    wire unused_bits = &{1'b0, model_inp[12:8]};
 
 endmodule
 

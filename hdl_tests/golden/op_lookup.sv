@@ -11,20 +11,20 @@
 `default_nettype none
 
 module op_lookup (
-    input  wire logic [7:0] model_inp,
-    output wire logic [10:0] model_out
+    input  wire [7:0] model_inp,
+    output wire [10:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [3:0] v0 = $signed(model_inp[3:0]);  // input 0, s4.2 [-2, 1.75]
-    wire logic [3:0] v1 = model_inp[7:4];  // input 1, u4.0 [0, 15]
+    wire signed [3:0] v0 = $signed(model_inp[3:0]);  // input 0, s4.2 [-2, 1.75]
+    wire [3:0] v1 = model_inp[7:4];  // input 1, u4.0 [0, 15]
 
     // Logic
-    wire logic signed [6:0] v2 = $signed(rom2($unsigned(v0)));  // lookup v0, s7.3 [-8, 7.875]
-    wire logic [3:0] v3 = rom3(v1);  // lookup v1, u4.0 [0, 9]
+    wire signed [6:0] v2 = $signed(rom2($unsigned(v0)));  // lookup v0, s7.3 [-8, 7.875]
+    wire [3:0] v3 = rom3(v1);  // lookup v1, u4.0 [0, 9]
 
     // Tables
     function automatic logic [6:0] rom2;  // table: 15 words of 7 bits

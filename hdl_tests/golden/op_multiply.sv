@@ -12,21 +12,21 @@
 `default_nettype none
 
 module op_multiply (
-    input  wire logic [12:0] model_inp,
-    output wire logic [38:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [38:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Logic
-    wire logic signed [15:0] v2 = 16'(v0) * 16'(v0);  // product v0 * v0, s16.6 [-254, 256]
-    wire logic signed [12:0] v3 = 13'(v0) * $signed({8'd0, v1});  // product v0 * v1, s13.3 [-496, 492.125]
-    wire logic [9:0] v4 = 10'(v1) * 10'(v1);  // product v1 * v1, u10.0 [0, 961]
+    wire signed [15:0] v2 = 16'(v0) * 16'(v0);  // product v0 * v0, s16.6 [-254, 256]
+    wire signed [12:0] v3 = 13'(v0) * $signed({8'd0, v1});  // product v0 * v1, s13.3 [-496, 492.125]
+    wire [9:0] v4 = 10'(v1) * 10'(v1);  // product v1 * v1, u10.0 [0, 961]
 
     // Outputs
     assign model_out[15:0] = $unsigned(v2);  // out[0] s16.6

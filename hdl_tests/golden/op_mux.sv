@@ -11,20 +11,20 @@
 `default_nettype none
 
 module op_mux (
-    input  wire logic [12:0] model_inp,
-    output wire logic [18:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [18:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Logic
-    wire logic signed [8:0] v2 = v0[7] ? $signed((9'(v1) <<< 3)) : 9'(v0);  // mux if top bit of v0 then v1 else v0, s9.3 [-16, 31]
-    wire logic signed [9:0] v3 = v1[4] ? 10'(v0) : $signed((10'(v1) <<< 4));  // mux if top bit of v1 then v0 else v1*2^1, s10.3 [-16, 62]
+    wire signed [8:0] v2 = v0[7] ? $signed((9'(v1) <<< 3)) : 9'(v0);  // mux if top bit of v0 then v1 else v0, s9.3 [-16, 31]
+    wire signed [9:0] v3 = v1[4] ? 10'(v0) : $signed((10'(v1) <<< 4));  // mux if top bit of v1 then v0 else v1*2^1, s10.3 [-16, 62]
 
     // Outputs
     assign model_out[8:0] = $unsigned(v2);  // out[0] s9.3

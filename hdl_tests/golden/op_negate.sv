@@ -11,20 +11,20 @@
 `default_nettype none
 
 module op_negate (
-    input  wire logic [12:0] model_inp,
-    output wire logic [14:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [14:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Logic
-    wire logic signed [8:0] v2 = -(9'(v0));  // neg v0, s9.3 [-15.875, 16]
-    wire logic signed [5:0] v3 = -($signed(6'(v1)));  // neg v1, s6.0 [-31, 0]
+    wire signed [8:0] v2 = -(9'(v0));  // neg v0, s9.3 [-15.875, 16]
+    wire signed [5:0] v3 = -($signed(6'(v1)));  // neg v1, s6.0 [-31, 0]
 
     // Outputs
     assign model_out[8:0] = $unsigned(v2);  // out[0] s9.3

@@ -12,21 +12,21 @@
 `default_nettype none
 
 module op_quantise (
-    input  wire logic [12:0] model_inp,
-    output wire logic [15:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [15:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [6:0] v0 = $signed(model_inp[7:1]);  // input 0, bits 7:1 of s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [6:0] v0 = $signed(model_inp[7:1]);  // input 0, bits 7:1 of s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Logic
-    wire logic signed [4:0] v2 = $signed(v0[6:2]);  // quantise v0, s5.0 [-16, 15]
-    wire logic signed [2:0] v3 = $signed(v0[2:0]);  // quantise v0, s3.2 [-1, 0.75]
-    wire logic [4:0] v4 = v1;  // quantise v1*2^1, bits 7:3 of u8.2 [0, 63.75]
+    wire signed [4:0] v2 = $signed(v0[6:2]);  // quantise v0, s5.0 [-16, 15]
+    wire signed [2:0] v3 = $signed(v0[2:0]);  // quantise v0, s3.2 [-1, 0.75]
+    wire [4:0] v4 = v1;  // quantise v1*2^1, bits 7:3 of u8.2 [0, 63.75]
 
     // Outputs
     assign model_out[4:0] = $unsigned(v2);  // out[0] s5.0
@@ -34,7 +34,7 @@ module op_quantise (
     assign model_out[15:8] = (8'(v4) <<< 3);  // out[2] u8.2
 
     // Signals with bits that nothing reads
-    wire logic unused_bits = &{1'b0, model_inp[0]};
+    wire unused_bits = &{1'b0, model_inp[0]};
 
 endmodule
 

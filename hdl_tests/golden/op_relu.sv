@@ -11,26 +11,26 @@
 `default_nettype none
 
 module op_relu (
-    input  wire logic [12:0] model_inp,
-    output wire logic [9:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [9:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
 
     // Logic
-    wire logic [6:0] v2 = v0[7] ? 7'd0 : v0[6:0];  // relu v0, u7.3 [0, 15.875]
-    wire logic [2:0] v3 = v0[7] ? 3'd0 : v0[4:2];  // relu v0, u3.1 [0, 3.5]
+    wire [6:0] v2 = v0[7] ? 7'd0 : v0[6:0];  // relu v0, u7.3 [0, 15.875]
+    wire [2:0] v3 = v0[7] ? 3'd0 : v0[4:2];  // relu v0, u3.1 [0, 3.5]
 
     // Outputs
     assign model_out[6:0] = v2;  // out[0] u7.3
     assign model_out[9:7] = v3;  // out[1] u3.1
 
     // Signals with bits that nothing reads
-    wire logic unused_bits = &{1'b0, model_inp[12:8]};
+    wire unused_bits = &{1'b0, model_inp[12:8]};
 
 endmodule
 

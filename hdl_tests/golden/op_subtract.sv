@@ -11,21 +11,21 @@
 `default_nettype none
 
 module op_subtract (
-    input  wire logic [12:0] model_inp,
-    output wire logic [20:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [20:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Logic
-    wire logic signed [6:0] v2_a = 7'($signed(v0[7:4])) - $signed(7'(v1));
-    wire logic signed [10:0] v2 = $signed({v2_a, v0[3:0]});  // difference v0 - v1*2^1, s11.3 [-78, 15.875]
-    wire logic signed [9:0] v3 = $signed((10'(v1) <<< 3)) - 10'(v0);  // difference v1 - v0, s10.3 [-15.875, 47]
+    wire signed [6:0] v2_a = 7'($signed(v0[7:4])) - $signed(7'(v1));
+    wire signed [10:0] v2 = $signed({v2_a, v0[3:0]});  // difference v0 - v1*2^1, s11.3 [-78, 15.875]
+    wire signed [9:0] v3 = $signed((10'(v1) <<< 3)) - 10'(v0);  // difference v1 - v0, s10.3 [-15.875, 47]
 
     // Outputs
     assign model_out[10:0] = $unsigned(v2);  // out[0] s11.3

@@ -10,22 +10,22 @@
 `default_nettype none
 
 module op_sum (
-    input  wire logic [12:0] model_inp,
-    output wire logic [10:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [10:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Logic
-    wire logic signed [6:0] v2_a = 7'($signed(v0[7:4])) - $signed(7'(v1));
-    wire logic signed [7:0] v2_b = 8'($signed(v0[7:1])) + $signed(8'(v1));
-    wire logic signed [8:0] v2_c = $signed({v2_a, v0[3:2]}) + $signed({v2_b, v0[0]});
-    wire logic signed [10:0] v2 = $signed({v2_c, v0[1:0]});  // sum v0 - v1*2^1 + v0*2^2 + v1, s11.3 [-111, 110.375]
+    wire signed [6:0] v2_a = 7'($signed(v0[7:4])) - $signed(7'(v1));
+    wire signed [7:0] v2_b = 8'($signed(v0[7:1])) + $signed(8'(v1));
+    wire signed [8:0] v2_c = $signed({v2_a, v0[3:2]}) + $signed({v2_b, v0[0]});
+    wire signed [10:0] v2 = $signed({v2_c, v0[1:0]});  // sum v0 - v1*2^1 + v0*2^2 + v1, s11.3 [-111, 110.375]
 
     // Outputs
     assign model_out = $unsigned(v2);  // out[0] s11.3

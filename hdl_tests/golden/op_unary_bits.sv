@@ -13,22 +13,22 @@
 `default_nettype none
 
 module op_unary_bits (
-    input  wire logic [12:0] model_inp,
-    output wire logic [14:0] model_out
+    input  wire [12:0] model_inp,
+    output wire [14:0] model_out
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Logic
-    wire logic signed [7:0] v2 = ~v0;  // not v0, s8.3 [-16, 15.875]
-    wire logic [4:0] v3 = ~v1;  // not v1, u5.0 [0, 31]
-    wire logic v4 = |v0;  // any v0, u1.0 [0, 1]
-    wire logic v5 = &v1;  // all v1, u1.0 [0, 1]
+    wire signed [7:0] v2 = ~v0;  // not v0, s8.3 [-16, 15.875]
+    wire [4:0] v3 = ~v1;  // not v1, u5.0 [0, 31]
+    wire v4 = |v0;  // any v0, u1.0 [0, 1]
+    wire v5 = &v1;  // all v1, u1.0 [0, 1]
 
     // Outputs
     assign model_out[7:0] = $unsigned(v2);  // out[0] s8.3

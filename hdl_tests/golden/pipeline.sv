@@ -13,20 +13,20 @@
 `default_nettype none
 
 module pipeline (
-    input  wire logic clk,
-    input  wire logic [12:0] model_inp,
-    output wire logic [21:0] model_out
+    input  wire clk,
+    input  wire [12:0] model_inp,
+    output wire [21:0] model_out
 );
     localparam int LATENCY = 3;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(model_inp[7:0]);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = model_inp[12:8];  // input 1, u5.0 [0, 31]
 
     // Stage 1
-    wire logic signed [6:0] v2_a = 7'($signed(v0[7:3])) + $signed(7'(v1));  // part of sum v0 + v1, s10.3 [-16, 46.875]
+    wire signed [6:0] v2_a = 7'($signed(v0[7:3])) + $signed(7'(v1));  // part of sum v0 + v1, s10.3 [-16, 46.875]
 
     // Registers after stage 1, 15 bits
     logic [4:0] v1_s1;
@@ -37,7 +37,7 @@ module pipeline (
     end
 
     // Stage 2
-    wire logic signed [14:0] v3 = 15'(v2_s1) * $signed({10'd0, v1_s1});  // product v2 * v1, s15.3 [-496, 1453.125]
+    wire signed [14:0] v3 = 15'(v2_s1) * $signed({10'd0, v1_s1});  // product v2 * v1, s15.3 [-496, 1453.125]
 
     // Registers after stage 2, 22 bits
     logic signed [9:0] v2_s2;
@@ -48,9 +48,9 @@ module pipeline (
     end
 
     // Stage 3
-    wire logic [10:0] v4 = v3_s2[11] ? 11'd0 : v3_s2[10:0];  // relu v3, bits 13:3 of u14.3 [0, 1453.125]
-    wire logic [10:0] v5 = v4;  // quantise v4, u11.0 [0, 1453]
-    wire logic signed [11:0] out0 = -($signed(12'(v5)));  // output 0 negated
+    wire [10:0] v4 = v3_s2[11] ? 11'd0 : v3_s2[10:0];  // relu v3, bits 13:3 of u14.3 [0, 1453.125]
+    wire [10:0] v5 = v4;  // quantise v4, u11.0 [0, 1453]
+    wire signed [11:0] out0 = -($signed(12'(v5)));  // output 0 negated
 
     // Registers after stage 3, 22 bits
     logic signed [9:0] v2_s3;
@@ -65,7 +65,7 @@ module pipeline (
     assign model_out[21:12] = $unsigned(v2_s3);  // out[2] s10.3
 
     // Signals with bits that nothing reads
-    wire logic unused_bits = &{1'b0, v3};
+    wire unused_bits = &{1'b0, v3};
 
 endmodule
 

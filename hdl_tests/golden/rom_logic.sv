@@ -10,20 +10,20 @@
 `default_nettype none
 
 module rom_logic (
-    input  wire logic clk,
-    input  wire logic [3:0] model_inp,
-    output wire logic [7:0] model_out
+    input  wire clk,
+    input  wire [3:0] model_inp,
+    output wire [7:0] model_out
 );
     localparam int LATENCY = 1;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic [3:0] v0 = model_inp;  // input 0, u4.0 [0, 15]
+    wire [3:0] v0 = model_inp;  // input 0, u4.0 [0, 15]
 
     // Stage 1
     (* rom_style = "distributed", romstyle = "logic", syn_romstyle = "logic" *)
-    wire logic [7:0] v1;
+    wire [7:0] v1;
     assign v1 = rom1(v0);  // lookup v0, u8.0 [0, 225]
 
     // Tables

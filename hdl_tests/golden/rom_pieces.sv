@@ -140,22 +140,22 @@ module rom_pieces_rom3 (
 endmodule
 
 module rom_pieces (
-    input  wire logic clk,
-    input  wire logic [12:0] model_inp,
-    output wire logic [10:0] model_out
+    input  wire clk,
+    input  wire [12:0] model_inp,
+    output wire [10:0] model_out
 );
     localparam int LATENCY = 1;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [5:0] v0 = $signed(model_inp[5:0]);  // input 0, s6.0 [-32, 31]
-    wire logic [6:0] v1 = model_inp[12:6];  // input 1, u7.0 [0, 127]
+    wire signed [5:0] v0 = $signed(model_inp[5:0]);  // input 0, s6.0 [-32, 31]
+    wire [6:0] v1 = model_inp[12:6];  // input 1, u7.0 [0, 127]
 
     // Stage 1
-    wire logic [7:0] v2;
-    rom_pieces_rom2 u_v2 (.address(v0), .word(v2));  // lookup v0, s8.0 [-82, 81]
-    wire logic [2:0] v3;
+    wire [7:0] v2;
+    rom_pieces_rom2 u_v2 (.address(v0[5:0]), .word(v2));  // lookup v0, s8.0 [-82, 81]
+    wire [2:0] v3;
     rom_pieces_rom3 u_v3 (.address(v1), .word(v3));  // lookup v1, u3.0 [0, 7]
 
     // Registers after stage 1, 11 bits

@@ -13,27 +13,27 @@
 `default_nettype none
 
 module split_ports (
-    input  wire logic clk,
-    input  wire logic [7:0] inp_0,
-    input  wire logic [4:0] inp_1,
-    output wire logic [11:0] out_0,
-    output wire logic [9:0] out_2
+    input  wire clk,
+    input  wire [7:0] inp_0,
+    input  wire [4:0] inp_1,
+    output wire [11:0] out_0,
+    output wire [9:0] out_2
 );
     localparam int LATENCY = 1;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [7:0] v0 = $signed(inp_0);  // input 0, s8.3 [-16, 15.875]
-    wire logic [4:0] v1 = inp_1;  // input 1, u5.0 [0, 31]
+    wire signed [7:0] v0 = $signed(inp_0);  // input 0, s8.3 [-16, 15.875]
+    wire [4:0] v1 = inp_1;  // input 1, u5.0 [0, 31]
 
     // Stage 1
-    wire logic signed [6:0] v2_a = 7'($signed(v0[7:3])) + $signed(7'(v1));
-    wire logic signed [9:0] v2 = $signed({v2_a, v0[2:0]});  // sum v0 + v1, s10.3 [-16, 46.875]
-    wire logic signed [14:0] v3 = 15'(v2) * $signed({10'd0, v1});  // product v2 * v1, s15.3 [-496, 1453.125]
-    wire logic [10:0] v4 = v3[14] ? 11'd0 : v3[13:3];  // relu v3, bits 13:3 of u14.3 [0, 1453.125]
-    wire logic [10:0] v5 = v4;  // quantise v4, u11.0 [0, 1453]
-    wire logic signed [11:0] out0 = -($signed(12'(v5)));  // output 0 negated
+    wire signed [6:0] v2_a = 7'($signed(v0[7:3])) + $signed(7'(v1));
+    wire signed [9:0] v2 = $signed({v2_a, v0[2:0]});  // sum v0 + v1, s10.3 [-16, 46.875]
+    wire signed [14:0] v3 = 15'(v2) * $signed({10'd0, v1});  // product v2 * v1, s15.3 [-496, 1453.125]
+    wire [10:0] v4 = v3[14] ? 11'd0 : v3[13:3];  // relu v3, bits 13:3 of u14.3 [0, 1453.125]
+    wire [10:0] v5 = v4;  // quantise v4, u11.0 [0, 1453]
+    wire signed [11:0] out0 = -($signed(12'(v5)));  // output 0 negated
 
     // Registers after stage 1, 22 bits
     logic signed [9:0] v2_s1;
@@ -48,7 +48,7 @@ module split_ports (
     assign out_2 = $unsigned(v2_s1);  // out[2] s10.3
 
     // Signals with bits that nothing reads
-    wire logic unused_bits = &{1'b0, v3};
+    wire unused_bits = &{1'b0, v3};
 
 endmodule
 

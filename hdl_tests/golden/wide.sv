@@ -12,21 +12,21 @@
 `default_nettype none
 
 module wide (
-    input  wire logic clk,
-    input  wire logic [169:0] model_inp,
-    output wire logic [341:0] model_out
+    input  wire clk,
+    input  wire [169:0] model_inp,
+    output wire [341:0] model_out
 );
     localparam int LATENCY = 1;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
-    wire logic signed [99:0] v0 = $signed(model_inp[99:0]);  // input 0, s100.40 [-633825300114114700748351602688*2^-40, 633825300114114700748351602687*2^-40]
-    wire logic signed [69:0] v1 = $signed(model_inp[169:100]);  // input 1, s70.0 [-590295810358705651712, 590295810358705651711]
+    wire signed [99:0] v0 = $signed(model_inp[99:0]);  // input 0, s100.40 [-633825300114114700748351602688*2^-40, 633825300114114700748351602687*2^-40]
+    wire signed [69:0] v1 = $signed(model_inp[169:100]);  // input 1, s70.0 [-590295810358705651712, 590295810358705651711]
 
     // Stage 1
-    wire logic signed [70:0] v2_a = $signed({71{v0[99]}}) + 71'(v1);  // part of sum v0 + v1*2^60, s171.40 [about 2^131, about 2^130]
-    wire logic signed [169:0] v3_a = 170'(v0) * 170'(v1);  // part of product v0 * v1, s171.40 [about 2^131, about 2^130]
+    wire signed [70:0] v2_a = $signed({71{v0[99]}}) + 71'(v1);  // part of sum v0 + v1*2^60, s171.40 [about 2^131, about 2^130]
+    wire signed [169:0] v3_a = 170'(v0) * 170'(v1);  // part of product v0 * v1, s171.40 [about 2^131, about 2^130]
 
     // Registers after stage 1, 341 bits
     logic signed [170:0] v2_s1;

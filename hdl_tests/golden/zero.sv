@@ -10,14 +10,14 @@
 `default_nettype none
 
 module zero (
-    input  wire logic [12:0] model_inp
+    input  wire [12:0] model_inp
 );
     localparam int LATENCY = 0;
     localparam int INITIATION_INTERVAL = 1;
-    wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Signals with bits that nothing reads
-    wire logic unused_bits = &{1'b0, model_inp};
+    wire unused_bits = &{1'b0, model_inp};
 
 endmodule
 

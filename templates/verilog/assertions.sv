@@ -4,12 +4,12 @@
 // {{ v.about }}
 module {{ v.name }} (
 {%- for port in v.ports %}
-    input wire logic {{ port.data_type }}{{ port.name }}{% if !loop.last %},{% endif %}
+    input wire {{ port.data_type }}{{ port.name }}{% if !loop.last %},{% endif %}
 {%- endfor %}
 );
 {%- if let Some(reset) = v.reset %}
 {%- if v.events == "posedge clock" %}
-    wire logic in_reset = {{ reset }};
+    wire in_reset = {{ reset }};
 {%- else %}
     // A register, as Verilator warns of a reset that is read both synchronously and asynchronously
     logic in_reset;

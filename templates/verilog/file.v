@@ -41,7 +41,7 @@ module {{ module.name() }} (
 {%- if let Some([latency, interval]) = module.constants() %}
     localparam {{ module.constant_type() }} LATENCY = {{ latency }};
     localparam {{ module.constant_type() }} INITIATION_INTERVAL = {{ interval }};
-    {{ module.wire() }} unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 {%- endif %}
 {%- if module.has_memories() %}
 
@@ -68,7 +68,7 @@ module {{ module.name() }} (
 
     // Between the modules
 {%- for net in module.links() %}
-    {{ module.wire() }} {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
+    wire {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- endif %}
 {%- for section in module.sections() %}
@@ -154,7 +154,7 @@ module {{ module.name() }} (
 {%- if let Some(heading) = unread.heading() %}
     // {{ heading }}
 {%- endif %}
-    {{ module.wire() }} {{ unread.group.name }} = {{ unread.reduction() }};
+    wire {{ unread.group.name }} = {{ unread.reduction() }};
 {%- endfor %}
 {%- endif %}
 

@@ -4,15 +4,15 @@
 {%- endif %}
 {%- if let Some(instance) = net.instance() %}
 {%- if !net.is_port() %}
-    {{ net.attributes() }}{{ module.wire() }} {{ net.net_type() }}{{ net.name() }};
+    {{ net.attributes() }}wire {{ net.net_type() }}{{ net.name() }};
 {%- endif %}
     {{ instance }}{{ net.remark() }}
 {%- else if net.is_port() %}
     assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- else if net.has_attributes() %}
-    {{ net.attributes() }}{{ module.wire() }} {{ net.net_type() }}{{ net.name() }};
+    {{ net.attributes() }}wire {{ net.net_type() }}{{ net.name() }};
     assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- else %}
-    {{ module.wire() }} {{ net.net_type() }}{{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
+    wire {{ net.net_type() }}{{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- endif %}
 {%- endfor %}

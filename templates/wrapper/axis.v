@@ -5,41 +5,41 @@
 module {{ v.top }} (
     (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 {{ v.names.clock }} CLK" *)
     (* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {{ v.names.input }}:{{ v.names.output }}, ASSOCIATED_RESET {{ v.names.reset }}" *)
-    input  {{ w.wire }} {{ v.names.clock }},
+    input  wire {{ v.names.clock }},
     (* X_INTERFACE_INFO = "xilinx.com:signal:reset:1.0 {{ v.names.reset }} RST" *)
     (* X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW" *)
-    input  {{ w.wire }} {{ v.names.reset }},
-    input  {{ w.wire }} {{ v.in_data }}{{ v.names.input }}_tdata,
-    input  {{ w.wire }} {{ v.names.input }}_tvalid,
-    output {{ w.wire }} {{ v.names.input }}_tready,
-    input  {{ w.wire }} {{ v.names.input }}_tlast,
+    input  wire {{ v.names.reset }},
+    input  wire {{ v.in_data }}{{ v.names.input }}_tdata,
+    input  wire {{ v.names.input }}_tvalid,
+    output wire {{ v.names.input }}_tready,
+    input  wire {{ v.names.input }}_tlast,
 {%- if let Some(user) = v.user %}
-    input  {{ w.wire }} {{ user }}{{ v.names.input }}_tuser,
+    input  wire {{ user }}{{ v.names.input }}_tuser,
 {%- endif %}
-    output {{ w.wire }} {{ v.out_data }}{{ v.names.output }}_tdata,
-    output {{ w.wire }} {{ v.names.output }}_tvalid,
-    input  {{ w.wire }} {{ v.names.output }}_tready,
-    output {{ w.wire }} {{ v.names.output }}_tlast
+    output wire {{ v.out_data }}{{ v.names.output }}_tdata,
+    output wire {{ v.names.output }}_tvalid,
+    input  wire {{ v.names.output }}_tready,
+    output wire {{ v.names.output }}_tlast
 {%- if let Some(user) = v.user %},
-    output {{ w.wire }} {{ user }}{{ v.names.output }}_tuser
+    output wire {{ user }}{{ v.names.output }}_tuser
 {%- endif %}
 );
 {%- if v.stall %}
 
     // The pipeline advances unless a result waits{% if v.passing.is_some() %}, or a transfer is missing{% endif %}
-    {{ w.wire }} advance;
-    {{ w.wire }} result_free;
+    wire advance;
+    wire result_free;
 {%- else if v.passing.is_some() %}
 
     // The core advances unless a transfer is missing
-    {{ w.wire }} advance;
+    wire advance;
 {%- endif %}
 {%- if v.gated %}
 
     // The core accepts a sample in the clocks in which this is 1
-    {{ w.wire }} core_ready;
+    wire core_ready;
 {%- if v.stall && v.passing.is_none() %}
-    {{ w.wire }} sample_leaves = core_ready & advance;
+    wire sample_leaves = core_ready & advance;
 {%- endif %}
 {%- endif %}
 {%- if let Some(beats) = v.passing %}
@@ -55,17 +55,17 @@ module {{ v.top }} (
         sample_beats = {{ beats.zero }};
         ended = 1'b0;
     end
-    {{ w.wire }} first = sample_beats == {{ beats.zero }};
-    {{ w.wire }} last = sample_beats == {{ beats.last }};
-    {{ w.wire }} waits = ~first & ~ended & ~{{ v.names.input }}_tvalid;
+    wire first = sample_beats == {{ beats.zero }};
+    wire last = sample_beats == {{ beats.last }};
+    wire waits = ~first & ~ended & ~{{ v.names.input }}_tvalid;
 {%- if v.stall %}
-    {{ w.wire }} moves;
+    wire moves;
     assign advance = moves & ~waits;
     assign {{ v.names.input }}_tready = moves & (first ? core_ready : ~ended);
-    {{ w.wire }} goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | (ended & moves);
+    wire goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | (ended & moves);
 {%- else %}
     assign advance = ~waits;
-    {{ w.wire }} goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | ended;
+    wire goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | ended;
 {%- endif %}
     {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) begin
@@ -81,11 +81,11 @@ module {{ v.top }} (
         if (first) sample_user <= {{ v.names.input }}_tuser;
     end
 {%- endif %}
-    {{ w.wire }} {{ v.in_data }}sample = ended ? {{ v.no_data }} : {{ v.names.input }}_tdata;
-    {{ w.wire }} sample_valid = goes & last;
-    {{ w.wire }} {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{sample_user, ended | {{ v.names.input }}_tlast}{% else %}ended | {{ v.names.input }}_tlast{% endif %};
+    wire {{ v.in_data }}sample = ended ? {{ v.no_data }} : {{ v.names.input }}_tdata;
+    wire sample_valid = goes & last;
+    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{sample_user, ended | {{ v.names.input }}_tlast}{% else %}ended | {{ v.names.input }}_tlast{% endif %};
 {%- if !v.stall %}
-    {{ w.wire }} take = sample_valid;
+    wire take = sample_valid;
 {%- endif %}
 {%- else if let Some(beats) = v.in_beats %}
 
@@ -98,7 +98,7 @@ module {{ v.top }} (
     {{ w.reg }} {{ v.sample }}sample;
     {{ w.reg }} sample_valid;
     {{ w.reg }} {{ v.flag_bits }}sample_flags;
-    {{ w.wire }} gathered_leaves = {{ v.sample_leaves }} | ~sample_valid;
+    wire gathered_leaves = {{ v.sample_leaves }} | ~sample_valid;
 {%- endif %}
     initial begin
         {{ v.gathered }} = {{ v.no_sample }};
@@ -109,9 +109,9 @@ module {{ v.top }} (
         sample_valid = 1'b0;
 {%- endif %}
     end
-    {{ w.wire }} accept = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
-    {{ w.wire }} complete = {{ v.names.input }}_tlast | (sample_beats == {{ beats.counter.last }});
-    {{ w.wire }} take = accept & complete;
+    wire accept = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
+    wire complete = {{ v.names.input }}_tlast | (sample_beats == {{ beats.counter.last }});
+    wire take = accept & complete;
     {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (accept) begin
             {{ v.gathered }}_flags[0] <= {{ v.names.input }}_tlast;
@@ -167,27 +167,27 @@ module {{ v.top }} (
 {%- else %}
 
     // A sample is one transfer
-    {{ w.wire }} {{ v.sample }}sample = {{ v.names.input }}_tdata;
-    {{ w.wire }} {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{{ "{" }}{{ v.names.input }}_tuser, {{ v.names.input }}_tlast}{% else %}{{ v.names.input }}_tlast{% endif %};
+    wire {{ v.sample }}sample = {{ v.names.input }}_tdata;
+    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{{ "{" }}{{ v.names.input }}_tuser, {{ v.names.input }}_tlast}{% else %}{{ v.names.input }}_tlast{% endif %};
 {%- if v.stall %}
-    {{ w.wire }} sample_valid = {{ v.names.input }}_tvalid;
+    wire sample_valid = {{ v.names.input }}_tvalid;
     assign {{ v.names.input }}_tready = {{ v.sample_leaves }};
 {%- else %}
-    {{ w.wire }} sample_valid = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
-    {{ w.wire }} take = sample_valid;
+    wire sample_valid = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
+    wire take = sample_valid;
 {%- endif %}
 {%- endif %}
 {%- if let Some(range) = v.core_in %}
-    {{ w.wire }} {{ range }}core_in;
+    wire {{ range }}core_in;
 {%- for a in v.in_assignments %}
     assign {{ a.target }} = {{ a.value }};
 {%- endfor %}
 {%- endif %}
 {%- if let Some(range) = v.core_out %}
-    {{ w.wire }} {{ range }}core_out;
+    wire {{ range }}core_out;
 {%- endif %}
 {%- if v.entered == "entered" %}
-    {{ w.wire }} entered = sample_valid & core_ready;
+    wire entered = sample_valid & core_ready;
 {%- endif %}
 {%- if !v.connections.is_empty() %}
 
@@ -237,8 +237,8 @@ module {{ v.top }} (
         held = {{ fifo.count.zero }};
         credits = {{ fifo.count.last }};
     end
-    {{ w.wire }} put = {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
-    {{ w.wire }} get;
+    wire put = {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
+    wire get;
     assign {{ v.names.input }}_tready = {% if v.passing.is_some() %}first ? core_ready & (credits != {{ fifo.count.zero }}) : ~ended{% else if v.gated %}(credits != {{ fifo.count.zero }}) & {% if v.in_beats.is_some() %}({{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid){% else %}core_ready{% endif %}{% else %}credits != {{ fifo.count.zero }}{% endif %};
     {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (put) fifo[put_at] <= {{ v.outcome }};
@@ -258,8 +258,8 @@ module {{ v.top }} (
             else if (get & ~take) credits <= credits + {{ fifo.count.one }};
         end
     end
-    {{ w.wire }} {{ v.word }}result = fifo[get_at];
-    {{ w.wire }} result_valid = held != {{ fifo.count.zero }};
+    wire {{ v.word }}result = fifo[get_at];
+    wire result_valid = held != {{ fifo.count.zero }};
 {%- else if v.holds_result %}
 
     // Result that is sent; the pipeline continues with the next one
@@ -276,15 +276,15 @@ module {{ v.top }} (
 {%- else %}
 
     // Result at the end of the pipeline
-    {{ w.wire }} {{ v.word }}result = {{ v.outcome }};
-    {{ w.wire }} result_valid = {{ v.done }};
+    wire {{ v.word }}result = {{ v.outcome }};
+    wire result_valid = {{ v.done }};
 {%- endif %}
 
     // Result as transfers
 {%- if let Some(range) = v.core_out %}
-    {{ w.wire }} {{ range }}result_data = {{ v.data_part }};
+    wire {{ range }}result_data = {{ v.data_part }};
 {%- endif %}
-    {{ w.wire }} {{ v.payload }}payload;
+    wire {{ v.payload }}payload;
 {%- for a in v.out_assignments %}
     assign {{ a.target }} = {{ a.value }};
 {%- endfor %}
@@ -292,7 +292,7 @@ module {{ v.top }} (
     {{ w.reg }} {{ beats.counter.range }}beat;
     initial beat = {{ beats.counter.zero }};
     {{ w.reg }} {{ v.out_data }}beat_data;
-    {{ w.wire }} last_beat = beat == {{ beats.counter.last }};
+    wire last_beat = beat == {{ beats.counter.last }};
     always @* begin
         case (beat)
 {%- for b in beats.all %}
@@ -328,7 +328,7 @@ module {{ v.top }} (
 {%- if !v.unused.is_empty() %}
 
     // Signals with bits that nothing reads
-    {{ w.wire }} unused_bits = &{1'b0{% for bits in v.unused %}, {{ bits }}{% endfor %}};
+    wire unused_bits = &{1'b0{% for bits in v.unused %}, {{ bits }}{% endfor %}};
 {%- endif %}
 
 endmodule

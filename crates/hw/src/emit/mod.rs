@@ -195,13 +195,13 @@ mod tests {
         let held = s.register("held", minus, None, None, false);
         s.output("out_0", false, &[bits(held, 0, 12), bits(less, 0, 1), bits(product, 0, 12)]);
         let text = text(&s.netlist, Language::SystemVerilog, &Options::default());
-        assert_line(&text, "wire logic signed [7:0] x_inp_0 = $signed(inp_0);  // the net x_inp_0");
-        let line = "wire logic signed [11:0] difference = (12'(x_inp_0) <<< 4) - 12'(x_inp_0);  // the net difference";
+        assert_line(&text, "wire signed [7:0] x_inp_0 = $signed(inp_0);  // the net x_inp_0");
+        let line = "wire signed [11:0] difference = (12'(x_inp_0) <<< 4) - 12'(x_inp_0);  // the net difference";
         assert_line(&text, line);
-        assert_line(&text, "wire logic less = difference < $signed(12'(x_inp_1));  // the net less");
-        let line = "wire logic [11:0] product = $unsigned(difference * $signed(12'(x_inp_1)));  // the net product";
+        assert_line(&text, "wire less = difference < $signed(12'(x_inp_1));  // the net less");
+        let line = "wire [11:0] product = $unsigned(difference * $signed(12'(x_inp_1)));  // the net product";
         assert_line(&text, line);
-        assert_line(&text, "wire logic signed [11:0] minus = -(12'($signed(x_inp_0[7:2])));  // the net minus");
+        assert_line(&text, "wire signed [11:0] minus = -(12'($signed(x_inp_0[7:2])));  // the net minus");
         assert_line(&text, "always_ff @(posedge clk) begin");
         assert_line(&text, "localparam int LATENCY = 1;");
         let vhdl = vhdl(&s.netlist);

@@ -92,6 +92,20 @@ pub(super) fn operand(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piec
     converted(line, false, wanted, |line| verilog::operand(netlist, line, pieces));
 }
 
+/// Writes non-empty wiring as an unsigned expression that can be connected to a port.
+///
+/// A whole signed net is written as a range, because yosys 0.23 fails with an assertion on `$unsigned(x)` and `{x}`.
+pub(super) fn address(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece]) {
+    let is_signed_net = |term: &Term| term.is_plain() && term.width > 1 && term_sign(netlist, term);
+    let Some(term) = Term::new(netlist, pieces, None).filter(is_signed_net) else {
+        return operand(netlist, line, pieces, Some(false));
+    };
+    line.push(netlist.read_name(term.net));
+    line.push("[");
+    line.number(term.width - 1);
+    line.push(":0]");
+}
+
 /// Returns the value of a constant if its highest bit is 0 and its value fits into 31 bits, otherwise `None`.
 fn small_number(pieces: &[Piece]) -> Option<u32> {
     let (mut value, mut at) = (0, 0);

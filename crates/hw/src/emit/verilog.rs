@@ -213,12 +213,9 @@ impl NetView<'_, Verilog> {
         let TableInstance { module, label, address } = self.table_instance()?;
         let netlist = self.view.netlist;
         let view = self.view;
-        let address = spelt(30, move |line| {
-            // Yosys 0.23 fails with an assertion if a whole signed net is connected as `$unsigned(x)`.
-            match view.dialect.is_system() {
-                true => system_verilog::operand(netlist, line, netlist.pieces(address), None),
-                false => operand(netlist, line, netlist.pieces(address)),
-            }
+        let address = spelt(30, move |line| match view.dialect.is_system() {
+            true => system_verilog::address(netlist, line, netlist.pieces(address)),
+            false => operand(netlist, line, netlist.pieces(address)),
         });
         Some(format!("{module} {label} (.address({address}), .word({}));", self.name()))
     }
@@ -243,7 +240,7 @@ impl<'a> ModuleView<'a, Verilog> {
 
     fn ports(&self) -> Vec<String> {
         let netlist = self.view.netlist;
-        let (dialect, wire, variable) = (self.view.dialect, self.wire(), self.variable());
+        let (dialect, variable) = (self.view.dialect, self.variable());
         let mut ports = Vec::new();
         if self.module.part == Part::Top {
             for port in netlist.ports() {
@@ -253,31 +250,26 @@ impl<'a> ModuleView<'a, Verilog> {
                 };
                 // A vector of one bit remains a vector, so that the type of a port does not depend on its width.
                 let range = if port.scalar { String::new() } else { format!("[{}:0] ", port.width - 1) };
-                ports.push(format!("{direction} {wire} {range}{}", port.name));
+                ports.push(format!("{direction} wire {range}{}", port.name));
             }
         } else {
-            ports.extend(shared::clock(netlist, self.module).map(|clock| format!("input  {wire} {clock}")));
+            ports.extend(shared::clock(netlist, self.module).map(|clock| format!("input  wire {clock}")));
             let line = |kind: &str, net: NetId| {
                 let signed = netlist.is_signed(net);
                 let range = spelt(0, |line| dialect.net_type(line, netlist.width(net), signed));
                 format!("{kind} {range}{}", netlist.read_name(net))
             };
             let requests = netlist.requests;
-            ports.extend(self.module.imports.iter().map(|&net| line(&format!("input  {wire}"), net)));
+            ports.extend(self.module.imports.iter().map(|&net| line("input  wire", net)));
             ports.extend(self.module.exports.iter().map(|&net| match netlist.net(net).cell {
                 Cell::Register { .. } => line(&format!("{}output {variable}", requests.verilog_register()), net),
                 _ => {
                     let net_view = NetView { view: self.view, module: self.module, net };
-                    line(&format!("{}output {wire}", requests.verilog_net(net_view.request())), net)
+                    line(&format!("{}output wire", requests.verilog_net(net_view.request())), net)
                 }
             }));
         }
         shared::with_commas(ports)
-    }
-
-    /// Returns the keyword of a net that is driven at its declaration or by an instance.
-    fn wire(&self) -> &'static str {
-        if self.view.dialect.is_system() { "wire logic" } else { "wire" }
     }
 
     /// Returns the keyword of a register.

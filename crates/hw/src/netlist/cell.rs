@@ -471,7 +471,7 @@ pub struct Netlist {
 /// Nodes of a source network, and the node of each operation of the program. For display only; no logic depends on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OperationLayers {
-    /// Names of the nodes, printable ASCII. Empty for programs without a source network.
+    /// Names of the nodes, printable ASCII, not empty; none for programs without a source network.
     pub(crate) names: Vec<String>,
     /// For each operation, the index of its node's name.
     pub(crate) by_operation: Vec<Option<u32>>,
@@ -483,17 +483,18 @@ impl OperationLayers {
         if layers.names().is_empty() {
             return OperationLayers::default();
         }
+        let named = |name: &String| Some(printable(name)).filter(|name| !name.is_empty()).unwrap_or("(no name)".into());
         let layer = |node: &Node| layers.layer(node.origin as usize).map(|layer| layer as u32);
         OperationLayers {
-            names: layers.names().iter().map(|name| printable(name)).collect(),
+            names: layers.names().iter().map(named).collect(),
             by_operation: model.nodes().iter().map(layer).collect(),
         }
     }
 }
 
-/// Replaces all characters except printable ASCII by question marks.
+/// Replaces all characters except printable ASCII by question marks and removes spaces at the end.
 fn printable(line: &str) -> String {
-    line.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '?' }).collect()
+    line.trim_end().chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '?' }).collect()
 }
 
 impl Netlist {

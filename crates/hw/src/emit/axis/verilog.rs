@@ -19,13 +19,12 @@ struct File<'a> {
 /// Keywords that differ between the standards. Icarus 11 prints a message for every part of a vector in an
 /// `always_comb`.
 struct Keywords {
-    wire: &'static str,
     reg: &'static str,
     always_ff: &'static str,
 }
 
-const VERILOG_2001: Keywords = Keywords { wire: "wire", reg: "reg", always_ff: "always" };
-const SYSTEM_VERILOG_2017: Keywords = Keywords { wire: "wire logic", reg: "logic", always_ff: "always_ff" };
+const VERILOG_2001: Keywords = Keywords { reg: "reg", always_ff: "always" };
+const SYSTEM_VERILOG_2017: Keywords = Keywords { reg: "logic", always_ff: "always_ff" };
 
 /// Dialect of both standards.
 struct Verilog;
