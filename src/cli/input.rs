@@ -224,6 +224,16 @@ impl InputArgs {
         Ok(design)
     }
 
+    /// Returns the arguments with the bound on the path of matrices from a command line in a header comment. Returns
+    /// `None` if the bound is given already or missing, or if the model cannot be read twice.
+    pub(super) fn with_latency_of(&self, command: &[&str]) -> Option<InputArgs> {
+        if self.model.as_os_str() == "-" {
+            return None;
+        }
+        let mut args = self.clone();
+        args.reading.0.matrix.take_latency(command).then_some(args)
+    }
+
     fn format(&self) -> Option<Format> {
         self.reading.0.format.and_then(Form::format)
     }

@@ -54,6 +54,15 @@ impl MatrixArgs {
         }
     }
 
+    /// Takes the latency from the words of another command line unless there is one. Returns `true` if it was taken.
+    pub(super) fn take_latency(&mut self, command: &[&str]) -> bool {
+        let Some(at) = command.iter().position(|word| *word == "--cmvm-latency") else { return false };
+        let given = command.get(at + 1).and_then(|value| value.parse().ok());
+        let is_taken = self.cmvm_latency.is_none() && given.is_some();
+        self.cmvm_latency = self.cmvm_latency.or(given);
+        is_taken
+    }
+
     /// Returns an error if an option for matrices is given for a program.
     pub(super) fn refuse(&self) -> Result<(), Failure> {
         let given = [("--cmvm-latency", self.cmvm_latency.is_some()), ("--cmvm-budget", self.cmvm_budget > 0)];

@@ -226,7 +226,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return Err(Failure::input(Diagnostic::error("E0709", Place::Whole, message).with_help("name the others")));
     }
     super::project::refuse(args.options().names.problems())?;
-    let (design, file) = args.input.read_design(global).map_err(|failure| swapped_args_hint(args, failure))?;
+    let (design, file) = read_design(args, global).map_err(|failure| swapped_args_hint(args, failure))?;
     let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
@@ -322,6 +322,18 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Verdict::Differs { .. } => ExitStatus::Mismatch,
         Verdict::Unknown { .. } => ExitStatus::Undecided,
     })
+}
+
+/// Reads the model; solves matrices with the latency that the header comment of the RTL states, unless one is given.
+///
+/// The header is an untrusted hint: without a solution of this latency, there is none.
+fn read_design(args: &Args, global: Global) -> Result<(Design, FileFacts), Failure> {
+    let head = args.files.first().map(|file| rtl_files::head_of(file)).unwrap_or_default();
+    let stated = args.input.with_latency_of(&compile::command_in_head(&head));
+    match stated.map(|input| input.read_design(global)) {
+        Some(Ok(design)) => Ok(design),
+        _ => args.input.read_design(global),
+    }
 }
 
 /// Names the differing operation if the file was generated from an earlier version of the model, whose operations have

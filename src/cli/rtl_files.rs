@@ -20,6 +20,9 @@ const MAX_TRIED: usize = 200;
 /// Maximum size in bytes of a file that sources include or read.
 const MAX_BYTES: u64 = 1 << 28;
 
+/// Maximum size of the comment at the beginning of a file, in bytes.
+const MAX_HEAD: u64 = 1 << 20;
+
 /// Options for projects of several files.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "RTL files")]
@@ -140,6 +143,20 @@ pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it has more than 256 MiB"));
     }
     std::fs::read(path)
+}
+
+/// Returns the lines of the comment at the beginning of an RTL file, without comment signs. Returns no lines unless the
+/// file is a regular one: others, such as pipes, can be read only once.
+pub(super) fn head_of(file: &Path) -> Vec<String> {
+    let mut bytes = Vec::new();
+    if file.is_file() {
+        let read = std::fs::File::open(file).and_then(|file| file.take(MAX_HEAD).read_to_end(&mut bytes));
+        // The file is read again, with a message.
+        drop(read);
+    }
+    let head = String::from_utf8_lossy(&bytes);
+    let comment = |line: &str| ["//", "--"].iter().find_map(|sign| line.strip_prefix(sign)).map(str::to_owned);
+    head.lines().map_while(comment).collect()
 }
 
 /// Returns the contents of an RTL file.

@@ -116,6 +116,44 @@ fn every_command_takes_a_matrix() {
     assert_eq!(again, out);
 }
 
+/// Without the bound in the header, the proof of this file searches for minutes.
+#[test]
+fn the_latency_in_the_header_is_a_hint_for_the_proof() {
+    let rows: [[i8; 6]; 8] = [
+        [-3, -7, 3, -3, 5, -3],
+        [2, -6, 0, -7, 4, -7],
+        [3, 4, -1, 4, 1, 5],
+        [3, 6, -7, -8, 2, 3],
+        [3, 5, -2, 5, 0, -6],
+        [-5, 4, 2, 5, 7, 4],
+        [-4, 0, -1, -4, 6, 7],
+        [0, -5, -2, -2, 2, 6],
+    ];
+    let dir = TempDir::new().unwrap();
+    let data = rows.as_flattened().iter().map(|weight| weight.cast_unsigned()).collect::<Vec<_>>();
+    std::fs::write(dir.path().join("w.npy"), npy("|i1", "(8, 6)", &data)).unwrap();
+    let matrix = ["w.npy", "--input-type", "u3.0"];
+    let bounded = [&matrix[..], &["--cmvm-latency", "5"]].concat();
+    fine(&dir, &[&bounded[..], &["-O2", "--verilog", "w.v", "--vhdl", "w.vhd"]].concat());
+    for file in ["w.v", "w.vhd"] {
+        fine(&dir, &[&["prove"], &matrix[..], &[file]].concat());
+    }
+    // A model has no latency of matrices, whatever the header of the file states.
+    fine(&dir, &[&["convert"], &bounded[..], &["-o", "w.json"]].concat());
+    fine(&dir, &["prove", "w.json", "w.v"]);
+    // Latencies that no graph has and that are none.
+    let text = std::fs::read_to_string(dir.path().join("w.v")).unwrap();
+    fine(&dir, &[&matrix[..], &["--verilog", "plain.v"]].concat());
+    let plain = std::fs::read_to_string(dir.path().join("plain.v")).unwrap();
+    let command = text.lines().find(|line| line.starts_with("// command: ")).unwrap();
+    for latency in ["0.5", "-1", "nan", "x", ""] {
+        let stated = command.replace("--cmvm-latency 5", &format!("--cmvm-latency {latency}"));
+        let own = plain.lines().find(|line| line.starts_with("// command: ")).unwrap();
+        std::fs::write(dir.path().join("plain.v"), plain.replace(own, &stated)).unwrap();
+        fine(&dir, &[&["prove"], &matrix[..], &["plain.v"]].concat());
+    }
+}
+
 #[test]
 fn only_plain_opcodes_are_written() {
     let dir = small();

@@ -41,7 +41,7 @@ pub use spec::{
     Provenance, Retime, Spec, Stages, Target, Text, Top,
 };
 
-pub use steps::{SignalOrigin, Witness, is_bit_serial, recover_passes, spec_from_header};
+pub use steps::{SignalOrigin, Witness, command_in_head, is_bit_serial, recover_passes, spec_from_header};
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity};
 use alir_core::ir::Model;

@@ -168,7 +168,7 @@ pub fn is_bit_serial(head: &[String]) -> bool {
 }
 
 /// Returns the words of the command in the header comment of an RTL file; the command may span several lines.
-fn command_in_head(head: &[String]) -> Vec<&str> {
+pub fn command_in_head(head: &[String]) -> Vec<&str> {
     let lines = head.iter().map(|line| line.trim().strip_prefix("command: "));
     let lines = lines.skip_while(Option::is_none).map_while(|line| line);
     lines.flat_map(str::split_ascii_whitespace).collect()
