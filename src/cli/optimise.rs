@@ -96,8 +96,12 @@ pub(super) fn list() -> Result<ExitStatus, Failure> {
         "\n-O2 --use-dsp no --delay-model device, two stages or more: {}\n",
         passes::IN_STAGES.join(", ")
     ));
-    for (inputs, names) in [("six", passes::WIDE_TABLES), ("four", passes::NARROW_TABLES)] {
-        text.push_str(&format!("-O2 for devices with {inputs}-input LUTs, at the end: {}\n", names.join(", ")));
+    for (cells, names) in [
+        ("six-input LUTs", passes::WIDE_TABLES),
+        ("four-input LUTs", passes::NARROW_TABLES),
+        ("adaptive logic modules", passes::ADAPTIVE_TABLES),
+    ] {
+        text.push_str(&format!("-O2 for devices with {cells}, at the end: {}\n", names.join(", ")));
     }
     text.push_str(&format!(
         "-O1 and -O2 where a sum exceeds the clock period of a device, one of: {}\n",

@@ -154,6 +154,24 @@ fn the_latency_in_the_header_is_a_hint_for_the_proof() {
     }
 }
 
+/// A count of 16 bits: on Intel's devices a table of five bits and adders that add functions of four bits.
+#[test]
+fn adders_of_adaptive_logic_modules_absorb_functions_of_four_bits() {
+    let dir = TempDir::new().unwrap();
+    std::fs::write(dir.path().join("ones.npy"), npy("|i1", "(16, 1)", &[1; 16])).unwrap();
+    let tables = |more: &[&str]| {
+        let args = ["info", "ones.npy", "--input-type", "u1.0", "--device", "agilex", "--json"];
+        let info: Value = serde_json::from_str(&fine(&dir, &[&args, more].concat())).unwrap();
+        let tables = &info["estimate"]["tables"];
+        let count = |kind: &str| tables[kind].as_u64().unwrap();
+        (count("logic") + count("multiplexers"), count("carry"))
+    };
+    assert_eq!(tables(&["-O2"]), (3, 16));
+    // A function of five bits does not fit in the adder; on AMD's devices it does.
+    let (logic, _) = tables(&["--passes", "ranges,linear,ranges,bitsums,dce"]);
+    assert!(logic > 3, "{logic}");
+}
+
 #[test]
 fn only_plain_opcodes_are_written() {
     let dir = small();

@@ -7,7 +7,7 @@ use crate::options::near;
 use alir_core::diag::{Diagnostic, Diagnostics, Place, counted, delay_digits, four_digits, four_digits_up, with_unit};
 use alir_core::ir::{Model, Op};
 use alir_core::num::Interval;
-use alir_hw::device::{Delays, Estimate};
+use alir_hw::device::{Delays, Estimate, NarrowSums};
 use alir_hw::emit::assertions::ElementRanges;
 use alir_hw::emit::axis::Axis;
 use alir_hw::netlist::{self, Interface, Netlist};
@@ -283,9 +283,10 @@ impl Spec {
             Passes::Level(_) if pipelines_multipliers => passes::IN_STAGES.to_vec(),
             Passes::Level(level) => passes::pipeline(*level).to_vec(),
         };
-        let tables = match self.device().technology().table_inputs {
-            6.. => &passes::WIDE_TABLES,
-            _ => &passes::NARROW_TABLES,
+        let tables = match self.device().technology().narrow_sums {
+            NarrowSums::InLuts => &passes::WIDE_TABLES,
+            NarrowSums::InModules => &passes::ADAPTIVE_TABLES,
+            NarrowSums::BeforeAdders => &passes::NARROW_TABLES,
         };
         // Time-multiplexed hardware is optimised without the passes for look-up tables.
         let names = match self.searches() && self.interval().is_none() {

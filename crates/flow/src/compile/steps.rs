@@ -128,7 +128,7 @@ pub fn recover_passes<'a>(model: &'a Model, head: &'a [String]) -> Option<impl F
         Some(list) => candidates.push(list.split(',').collect()),
         None => {
             let level = after("-O").map_or(Some(DEFAULT_LEVEL), |level| level.parse().ok())?;
-            let tables = [passes::WIDE_TABLES, passes::NARROW_TABLES];
+            let tables = [passes::WIDE_TABLES, passes::NARROW_TABLES, passes::ADAPTIVE_TABLES];
             candidates.push(passes::pipeline(level).to_vec());
             if level > 1 {
                 candidates.extend(tables.map(|tables| [passes::pipeline(level), &tables].concat()));

@@ -2,7 +2,7 @@
 
 use super::cover::Cover;
 use super::gates::{BlockKind, Gate, Gates, Lit};
-use super::technology::{Scale, Technology};
+use super::technology::{NarrowSums, Scale, Technology};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -32,6 +32,8 @@ pub struct Tables {
 /// Counts the LUTs of a cover by kind.
 pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> Tables {
     let mut tables = Tables::default();
+    let in_modules = technology.narrow_sums == NarrowSums::InModules;
+    let absorbed = if in_modules { absorbed_by_modules(gates, cover) } else { Vec::new() };
     let mut inverted = vec![false; gates.gates.len()];
     // An inverter is needed before a register, a port, or a carry bit if no LUT drives the bit.
     let mut invert = |x: Lit| {
@@ -42,11 +44,12 @@ pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> T
     gates.ends.iter().for_each(|&x| invert(x));
     for (index, gate) in gates.gates.iter().enumerate() {
         match *gate {
+            Gate::Carry { .. } if in_modules => tables.carry += 1,
             Gate::Carry { a, b, own_table, .. } if technology.table_before_carry => {
                 tables.carry += u64::from(own_table);
                 [a, b].into_iter().for_each(&mut invert);
             }
-            _ if cover.used[index] => {
+            _ if cover.used[index] && !(in_modules && absorbed[index]) => {
                 let inputs = cover.cut(index).map_or(1, |cut| cut.leaves().len());
                 let number = u64::from(technology.tables[inputs - 1]);
                 match gate {
@@ -66,6 +69,31 @@ pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> T
     tables.inverters = inverted.iter().filter(|&&is| is).count() as u64;
     tables.rule = gates.blocks.iter().map(|block| by_rule(block.kind)).sum();
     tables
+}
+
+/// Returns for each gate `true` if a LUT of an adaptive logic module in arithmetic mode computes it: a function of four
+/// inputs that is an operand of a single carry bit and has no other reader.
+fn absorbed_by_modules(gates: &Gates, cover: &Cover) -> Vec<bool> {
+    const INPUTS: usize = 4;
+    let mut carries = vec![0u32; gates.gates.len()];
+    let mut others = vec![false; gates.gates.len()];
+    for (index, gate) in gates.gates.iter().enumerate() {
+        match *gate {
+            Gate::Carry { a, b, .. } => [a, b].iter().for_each(|x| carries[x.gate()] += 1),
+            _ if cover.used[index] => {
+                cover
+                    .cut(index)
+                    .into_iter()
+                    .flat_map(|cut| cut.leaves())
+                    .for_each(|&leaf| others[leaf as usize] = true);
+            }
+            _ => {}
+        }
+    }
+    let ends = gates.blocks.iter().flat_map(|block| &block.inputs).chain(&gates.ends);
+    ends.for_each(|x| others[x.gate()] = true);
+    let is_small = |index| cover.cut(index).is_some_and(|cut| cut.leaves().len() <= INPUTS);
+    (0..gates.gates.len()).map(|index| carries[index] == 1 && !others[index] && is_small(index)).collect()
 }
 
 /// Returns for each gate `true` if a LUT, a carry bit, a block or an end reads the gate. Ends `k` without `is_end(k)`

@@ -6,7 +6,7 @@
 //! and a source at its outputs.
 
 use super::forms::{Form, Forms};
-use super::technology::Technology;
+use super::technology::{NarrowSums, Technology};
 use crate::netlist::pieces::{Pieces, Source};
 use crate::netlist::{Cell, Netlist, Piece, Rom, Wiring};
 use rustc_hash::FxHashMap;
@@ -477,8 +477,13 @@ impl<'a> Maker<'a> {
         let mut before = FIRST;
         let mut sum = Vec::with_capacity(a.len());
         for (&a, &b) in a.iter().zip(b) {
-            let bit = if self.technology.table_before_carry { self.entry(a, b) } else { (a, b, false) };
-            let (a, b, own_table) = bit;
+            let (a, b, own_table) = match (self.technology.table_before_carry, self.technology.narrow_sums) {
+                (false, _) => (a, b, false),
+                // Both operands have LUTs in front; the timing considers those of the first one.
+                (true, NarrowSums::InModules) if self.gates.gates[a.gate()].is_logic() => (a, b, false),
+                (true, NarrowSums::InModules) => (b, a, false),
+                (true, _) => self.entry(a, b),
+            };
             let made = self.push(Gate::Carry { a, b, before, own_table });
             before = made.gate() as u32;
             sum.push(made);

@@ -41,7 +41,7 @@ pub use estimate::{Estimate, Resources, Surroundings};
 pub(crate) use forms::{Form, Forms};
 pub use tables::TableStyle;
 pub(crate) use tables::memory_words;
-pub use technology::{ErrorOf, PartTimes, Scale, Technology, Times};
+pub use technology::{ErrorOf, NarrowSums, PartTimes, Scale, Technology, Times};
 pub use timing::Path;
 
 /// A device, or a device family.

@@ -16,6 +16,8 @@ pub struct Technology {
     pub synthesised_by_yosys: bool,
     /// `true` if the LUT before each carry bit can absorb logic.
     pub table_before_carry: bool,
+    /// Place of the functions in sums of narrow values.
+    pub narrow_sums: NarrowSums,
     /// LUTs of a carry bit, for devices whose LUT before a carry bit cannot absorb logic.
     pub tables_per_carry_bit: u32,
     /// Number of carry bits of a carry cell, as counted in the report.
@@ -38,6 +40,17 @@ pub struct Technology {
     pub scale: Scale,
     /// Measured error bounds of the estimates.
     pub error: ErrorOf,
+}
+
+/// Place of the functions of narrow values that an adder adds to its other operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NarrowSums {
+    /// In the six-input LUTs of the adder: functions of five inputs.
+    InLuts,
+    /// In the adaptive logic modules of the adder: functions of four inputs.
+    InModules,
+    /// In LUTs before the adder.
+    BeforeAdders,
 }
 
 /// Source of the delays of a device's cells.
@@ -153,6 +166,7 @@ pub(super) const SERIES7: Technology = Technology {
     table_inputs: 6,
     synthesised_by_yosys: false,
     table_before_carry: true,
+    narrow_sums: NarrowSums::InLuts,
     tables_per_carry_bit: 0,
     carry_cell: 4,
     three_operands: true,
@@ -185,6 +199,7 @@ pub(super) const ECP5: Technology = Technology {
     table_inputs: 4,
     synthesised_by_yosys: true,
     table_before_carry: false,
+    narrow_sums: NarrowSums::BeforeAdders,
     tables_per_carry_bit: 1,
     carry_cell: 2,
     three_operands: false,
@@ -204,6 +219,7 @@ pub(super) const ICE40: Technology = Technology {
     table_inputs: 4,
     synthesised_by_yosys: true,
     table_before_carry: false,
+    narrow_sums: NarrowSums::BeforeAdders,
     tables_per_carry_bit: 1,
     carry_cell: 1,
     three_operands: false,
@@ -225,6 +241,7 @@ pub(super) const AGILEX: Technology = Technology {
     table_inputs: 6,
     synthesised_by_yosys: false,
     table_before_carry: true,
+    narrow_sums: NarrowSums::InModules,
     tables_per_carry_bit: 0,
     carry_cell: 2,
     three_operands: false,

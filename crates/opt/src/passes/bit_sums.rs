@@ -23,6 +23,10 @@
 //!
 //! Pass `bitsums4` is for devices with four-input LUTs, whose adders accept no function: partial sums of four bits are
 //! look-up tables before the adders.
+//!
+//! Pass `bitsumsalm` is for Intel's adaptive logic modules (ALMs). Half an ALM is an adder bit whose operands are
+//! functions of four inputs (Intel Arria V handbook, 683213, "Arithmetic Mode"): an accumulator bit and a partial sum of
+//! four other bits. Without the adder, two functions of the same five inputs take one ALM.
 
 use super::facts::Known;
 use super::linear::{Coefficient, Delays, Group, Sums};
@@ -36,16 +40,27 @@ use rustc_hash::FxHashMap;
 struct LutFamily {
     /// Number of inputs of a LUT.
     inputs: usize,
-    /// Number of inputs of a function that an adder can add to its other operand.
+    /// Number of inputs of a function that is added to a chain.
     addend_inputs: usize,
-    /// `true` if the LUTs of the adder compute that function, and the LUTs above it only pass the carry.
-    is_in_adder: bool,
+    /// Function that an adder can add to its other operand.
+    addend: Addend,
+}
+
+/// Place of a function that is added to a chain.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Addend {
+    /// In the LUTs of the adder; adder bits above the function take no LUT.
+    InAdder,
+    /// In the LUTs of the adder; every adder bit takes them.
+    InEveryBit,
+    /// In LUTs before the adder.
+    BeforeAdder,
 }
 
 impl LutFamily {
     /// Returns the number of bits in the first partial sum of a chain of `bits` bits.
     fn first_bits(self, bits: usize) -> usize {
-        match self.is_in_adder && (self.inputs + 1..=MAX_MULTIPLEXED).contains(&bits) {
+        match self.addend == Addend::InAdder && (self.inputs + 1..=MAX_MULTIPLEXED).contains(&bits) {
             true => 1,
             false => self.inputs.min(bits),
         }
@@ -53,9 +68,11 @@ impl LutFamily {
 }
 
 /// Devices with LUTs of six inputs, such as those of AMD.
-const SIX_INPUTS: LutFamily = LutFamily { inputs: 6, addend_inputs: 5, is_in_adder: true };
+const SIX_INPUTS: LutFamily = LutFamily { inputs: 6, addend_inputs: 5, addend: Addend::InAdder };
 /// Devices with LUTs of four inputs, such as ECP5 and iCE40.
-const FOUR_INPUTS: LutFamily = LutFamily { inputs: 4, addend_inputs: 4, is_in_adder: false };
+const FOUR_INPUTS: LutFamily = LutFamily { inputs: 4, addend_inputs: 4, addend: Addend::BeforeAdder };
+/// Adaptive logic modules of Intel; costs are in halves of a module.
+const ADAPTIVE: LutFamily = LutFamily { inputs: 5, addend_inputs: 4, addend: Addend::InEveryBit };
 
 /// Largest number of inputs of a function that synthesis may compute with six-input LUTs and the multiplexers after
 /// them.
@@ -82,6 +99,12 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
 /// Replaces groups of sums of narrow values if that saves four-input LUTs; returns `None` if nothing changes.
 pub(super) fn run_for_four_inputs(model: &Model, known: &mut Known) -> Option<Model> {
     run_for(model, known, FOUR_INPUTS)
+}
+
+/// Replaces groups of sums of narrow values if that saves halves of adaptive logic modules; returns `None` if nothing
+/// changes.
+pub(super) fn run_for_adaptive_modules(model: &Model, known: &mut Known) -> Option<Model> {
+    run_for(model, known, ADAPTIVE)
 }
 
 fn run_for(model: &Model, known: &mut Known, family: LutFamily) -> Option<Model> {
@@ -197,9 +220,9 @@ fn plan_group(model: &Model, group: &Group, is_negated: &[bool], family: LutFami
         (luts, carries) = (luts + own, carries + length);
         plans.push(RowPlan::Chains(chains));
     }
-    let is_smaller = match family.is_in_adder {
-        true => 100 * luts < most_percent * group.luts && 4 * carries <= 5 * group.bits,
-        false => 100 * (luts + carries) < most_percent * group.bits,
+    let is_smaller = match family.addend {
+        Addend::InAdder => 100 * luts < most_percent * group.luts && 4 * carries <= 5 * group.bits,
+        Addend::InEveryBit | Addend::BeforeAdder => 100 * (luts + carries) < most_percent * group.bits,
     };
     is_smaller.then_some(plans)
 }
@@ -355,7 +378,11 @@ impl Chains {
             luts += functions(&chain[0], start);
             for partial in &chain[1..] {
                 sum = plus(sum, (0, partial.most()));
-                luts += if self.family.is_in_adder { partial.luts() } else { functions(partial, 0) };
+                luts += match self.family.addend {
+                    Addend::InAdder => partial.luts(),
+                    Addend::InEveryBit => 0,
+                    Addend::BeforeAdder => functions(partial, 0),
+                };
                 carries += width(sum);
             }
             sums.push(sum);
@@ -367,7 +394,7 @@ impl Chains {
                     [a, b] => {
                         // All chains but the last are unsigned.
                         let own = if b.0 < 0 { width(a) } else { width(a).min(width(b)) };
-                        luts += if self.family.is_in_adder { own } else { 0 };
+                        luts += if self.family.addend == Addend::InAdder { own } else { 0 };
                         carries += width(plus(a, b));
                         plus(a, b)
                     }
@@ -547,7 +574,7 @@ mod tests {
     fn sums_of_bits_keep_their_values() {
         let mut rng = SplitMix::new(29);
         let mut changed = 0;
-        for pass in ["bitsums", "bitsums4"].into_iter().cycle().take(60) {
+        for pass in ["bitsums", "bitsums4", "bitsumsalm"].into_iter().cycle().take(90) {
             let (inputs, rows, bits) = (4 + rng.below(30) as u32, 1 + rng.below(4) as usize, 1 + rng.below(5) as u32);
             let model = product(inputs, rows, bits, &mut rng);
             let after = passes::run(&model, &["ranges", "linear", "ranges", pass, "dce"]).0;
@@ -559,7 +586,7 @@ mod tests {
                 assert_eq!(run(&model), run(&after));
             }
         }
-        assert!(changed > 20, "{changed}");
+        assert!(changed > 30, "{changed}");
     }
 
     /// Builds the number of ones among bits, as a chain of adders.

@@ -212,6 +212,13 @@ pub const PASSES: &[PassInfo] = &[
         run: bit_sums::run_for_four_inputs,
     },
     PassInfo {
+        name: "bitsumsalm",
+        summary: "sums of values of up to four bits as functions inside adders, for Intel's adaptive logic modules",
+        level: BY_NAME,
+        tables_only: false,
+        run: bit_sums::run_for_adaptive_modules,
+    },
+    PassInfo {
         name: "functions",
         summary: "choices and sums of one value of up to six bits as a table of it, where that takes fewer LUTs",
         level: 2,
@@ -273,6 +280,9 @@ pub const WIDE_TABLES: [&str; 2] = ["bitsums", "dce"];
 
 /// Passes that `-O2` adds at the end for devices with four-input LUTs.
 pub const NARROW_TABLES: [&str; 2] = ["bitsums4", "dce"];
+
+/// Passes that `-O2` adds at the end for devices with adaptive logic modules.
+pub const ADAPTIVE_TABLES: [&str; 2] = ["bitsumsalm", "dce"];
 
 /// Passes that split carry chains, longest chains first: for a clock period that operations of the optimised program
 /// exceed.
