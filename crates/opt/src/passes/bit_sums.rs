@@ -25,7 +25,7 @@
 //! look-up tables before the adders.
 //!
 //! Pass `bitsumsalm` is for Intel's adaptive logic modules (ALMs). Half an ALM is an adder bit whose operands are
-//! functions of four inputs (Intel Arria V handbook, 683213, "Arithmetic Mode"): an accumulator bit and a partial sum of
+//! functions of four inputs (Intel Arria V handbook, 683213, "Arithmetic Mode"): an accumulator bit and a sum of
 //! four other bits. Without the adder, two functions of the same five inputs take one ALM.
 
 use super::facts::Known;
