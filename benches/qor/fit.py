@@ -2,14 +2,13 @@
 """Fits the device models (crates/hw/src/device/fitted.rs) to Yosys and nextpnr, and says how far they are off (benches/results/estimates.md).
 
 Usage: fit.py measure [--devices xcup,xc7,ecp5,ice40] [--clocks N]    what the tools give, into fit_data.json
-       fit.py stages [--models A,B] [--seeds 3]                      clocks of named models in five stages, into the same file
        fit.py features                                               what our estimate sees in the same modules, too
        fit.py fit                                                    from fit_data.json alone; the same bytes every time
 
 Yosys takes all 100 random models of tests/data/models/fuzz in one run (a module each, not flattened). Clocks are those of
-some of them as one stage between registers, and of named models in five stages. Tables are fitted to even-numbered
+some of them as one stage between registers, and those of the designs that `routed.py --keep` adds. Tables are fitted to even-numbered
 random models and some named ones; the odd ones and the other named models judge. Times are judged by leaving one out.
-Random models are small; how wires get longer in larger designs is fitted to the named models in stages. The error of LUTs
+Random models are small; how wires get longer in larger designs is fitted together with the times. The error of LUTs
 that the program states is that of the designs of estimates.py, which no fit has seen.
 """
 
@@ -20,11 +19,9 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from statistics import median
 
-from flows import ROOT, WORK, cached, count, harness, place, run, synthesise, version
+from flows import ROOT, WORK, cached, count, harness, run, synthesise, version
 from qor import MODELS, OURS, ours
-from qor import ports as pins
 
 DATA = Path(__file__).with_name('fit_data.json')
 FITTED = ROOT / 'crates' / 'hw' / 'src' / 'device' / 'fitted.rs'
@@ -173,34 +170,15 @@ def named(devices, models):
                 print(device, name, data[device]['lut'][name], file=sys.stderr, flush=True)
 
 
-# Schedules of named models in five stages.
-SCHEDULES = {'delay': [], 'registers': ['--pipeline-objective', 'registers']}
-FIVE = ['--delay-model', 'device', '--device', 'ecp5']
-
-
-def stages(models, seeds):
-    """Clocks of named models in five stages, by nextpnr: minutes a seed."""
-    data = json.loads(DATA.read_text())
-    known = data['ecp5'].setdefault('stages', {})
-    for name in models:
-        for objective, options in SCHEDULES.items():
-            text = ours(name, 5, [*OPTIONS, *FIVE, *options])
-            clocks = [seen['mhz'] for seen in place(text, 'model', *pins(text), True, seeds, 6000) if seen]
-            if clocks:
-                seen = json.loads(ours_tool('info', file_of(name), '--json', '--pipeline', '5', '--register-inputs',
-                                            *OPTIONS, *FIVE, *options))['estimate']
-                known[f'{name}, {objective}'] = {**seen['longest_path'], 'lut': seen['lut'], 'seeds': len(clocks),
-                                                 'period': round(1000 / median(clocks), 3)}
-                save(data)
-                print(name, objective, known[f'{name}, {objective}'], file=sys.stderr, flush=True)
-
-
 def features():
     """What our estimate sees in the modules that were measured."""
     data = json.loads(DATA.read_text())
     for device, known in data.items():
         ask = lambda name, *more: json.loads(ours_tool(
             'info', file_of(name), '--json', '--device', DEVICES[device][0], *OPTIONS, *more))['estimate']
+        for row in (known.get('routed') or {}).values():
+            estimate = json.loads(ours_tool('info', *row['arguments'], '--json'))['estimate']
+            row.update(estimate['longest_path'], lut=estimate['lut'])
         known['seen'] = {name: ask(name)['tables'] for name, tables in known['lut'].items() if tables >= SMALLEST}
         known['paths'] = {}
         for name, period in known['period'].items():
@@ -244,28 +222,32 @@ def least_absolute(rows, targets, least, counts=None, prior=None, rounds=60):
     return found
 
 
-# Likely times: register, table, chain, carry.
-LIKELY = {'ecp5': [1.5, 1.1, 1.5, 0.04], 'ice40': [2.0, 1.0, 1.3, 0.12]}
+# Cells of a path with a time each, and likely times; the first one is of the register.
+KINDS = ['tables', 'chains', 'carry_bits', 'wide_inputs']
+LIKELY = {'ecp5': [1.0, 1.1, 1.8, 0.04, 0.5], 'ice40': [2.0, 1.0, 1.3, 0.12]}
 
 
-def doublings(row):
-    """Of a thousand tables."""
-    return max(0.0, math.log2(row['lut'] / 1000))
+def timed(row, share, kinds):
+    """Factors of the times of a path; the wires of all cells but carry bits get longer by a share for each doubling of a thousand tables."""
+    wires = 1 + share * max(0.0, math.log2(row['lut'] / 1000))
+    return [1] + [row[kind] * (1 if kind == 'carry_bits' else wires) for kind in kinds]
 
 
-def path_ns(times, row):
-    """Tables and chains of a path, with the wires of a small design."""
-    return times[1] * row['tables'] + times[2] * row['chains'] + times[3] * row['carry_bits']
+def fitted_times(rows, likely):
+    """Times and the share by which wires get longer, with the least sum of absolute errors. Deterministic."""
+    kinds = KINDS[:len(likely) - 1]
+
+    def attempt(share):
+        factors = [timed(row, share, kinds) for row in rows]
+        times = least_absolute(factors, [row['period'] for row in rows], [0.3, 0.2, 0.2, 0.01, 0.0][:len(likely)], prior=likely)
+        return sum(abs(sum(a * b for a, b in zip(times, f)) / row['period'] - 1) for f, row in zip(factors, rows)), share, times
+
+    _, share, times = min(attempt(percent / 100) for percent in range(0, 21))
+    return times, share
 
 
-def spread(times, rows):
-    """Share by which wires get longer for each doubling of the tables: the median of what the rows ask for."""
-    asked = [((row['period'] - times[0]) / path_ns(times, row) - 1) / doublings(row) for row in rows if doublings(row) >= 1]
-    return round(max(0.0, median(asked)), 3) if asked else 0.0
-
-
-def staged_period(times, share, row):
-    return times[0] + path_ns(times, row) * (1 + share * doublings(row))
+def period_of(row, times, share):
+    return sum(a * b for a, b in zip(times, timed(row, share, KINDS[:len(times) - 1])))
 
 
 def nine_of_ten(errors):
@@ -300,27 +282,13 @@ def fit():
         lines.append((device, 'LUT', len(off), off, {n: (known['lut'][n], round(guess(n))) for n in off}))
         paths = known.get('paths') or {}
         if paths:
-            row = lambda n: [1, paths[n]['tables'], paths[n]['chains'], paths[n]['carry_bits']]
-            measured = sorted(paths)
-            solve = lambda names: least_absolute(
-                [row(n) for n in names], [known['period'][n] for n in names], [0.3, 0.2, 0.2, 0.01], prior=LIKELY[device])
-            times[device] = solve(measured)
-            guess_ns = lambda n, found: sum(a * b for a, b in zip(found, row(n)))
+            rows = {n: {**path, 'period': known['period'][n]} for n, path in sorted(paths.items())} | (known.get('routed') or {})
+            times[device], spreads[device] = fitted_times(list(rows.values()), LIKELY[device])
             # There are few: each is judged by a fit to all others.
-            guesses = {n: guess_ns(n, solve([m for m in measured if m != n])) for n in measured}
-            off = {n: guesses[n] / known['period'][n] - 1 for n in measured}
-            errors = [abs(e) for e in off.values()]
-            lines.append((device, 'period', len(off), off, {n: (known['period'][n], round(guesses[n], 2)) for n in off}))
-            staged = known.get('stages') or {}
-            spreads[device] = spread(times[device], staged.values())
-            if staged:
-                left_out = lambda n: spread(times[device], [row for m, row in staged.items() if m != n])
-                guesses = {n: staged_period(times[device], left_out(n), row) for n, row in staged.items()}
-                off = {n: guesses[n] / row['period'] - 1 for n, row in staged.items()}
-                errors += [abs(e) for e in off.values()]
-                lines.append((device, 'period, five stages', len(off), off,
-                              {n: (staged[n]['period'], round(guesses[n], 2)) for n in off}))
-            clock_error[device] = nine_of_ten(errors)
+            guesses = {n: period_of(row, *fitted_times([r for m, r in rows.items() if m != n], LIKELY[device])) for n, row in rows.items()}
+            off = {n: guesses[n] / row['period'] - 1 for n, row in rows.items()}
+            lines.append((device, 'period', len(off), off, {n: (rows[n]['period'], round(guesses[n], 2)) for n in off}))
+            clock_error[device] = nine_of_ten([abs(e) for e in off.values()])
     write_rust(factors, times, spreads, lut_error, clock_error)
     write_page(lines)
 
@@ -341,9 +309,9 @@ def write_rust(factors, times, spreads, lut_error, clock_error):
         text += (f'pub(super) const {name}_ERROR: ErrorOf =\n'
                  f'    ErrorOf {{ lut: {share(lut_error.get(device))}, clock: {share(clock_error.get(device))} }};\n')
         if device in times:
-            register, table, chain, carry = times[device]
+            register, table, chain, carry, *wide = times[device]
             multiplier = 4.0 if device == 'ecp5' else 0.0
-            text += (f'pub(super) const {name}_TIMES: Times = Times {{\n    register: {register:.3f},\n    table: {table:.3f},\n'
+            text += (f'pub(super) const {name}_TIMES: Times = Times {{\n    register: {register:.3f},\n    table: {table:.3f},\n    wide_input: {sum(wide):.3f},\n'
                      f'    chain: {chain:.3f},\n    carry: {carry:.4f},\n    multiplier: {multiplier:.1f},\n    spread: {spreads[device]:.3f},\n}};\n')
     FITTED.write_text(text)
 
@@ -352,8 +320,8 @@ def write_page(lines):
     text = TABLE.read_text() if TABLE.exists() else '# Estimates\n\n<!-- tables -->\n'
     text = text.split('<!-- tables -->')[0] + '<!-- tables -->\n\n'
     text += ('Written by `benches/qor/fit.py fit` from `fit_data.json`. LUT: models that the fit has not seen, of 20 LUTs or more (random '
-             'ones with odd numbers, named ones). Period: each random model by a fit to all others, one seed of nextpnr; named models in five '
-             'stages (objectives delay and registers), median of seeds, wires by a fit to the others.\n\n')
+             'ones with odd numbers, named ones). Period: each design by a fit to all '
+             'others; random models in one stage with one seed of nextpnr, the others in three stages with two.\n\n')
     text += '| device | what | models | within 10 % | within 15 % | within 20 % | nine of ten within | mean error |\n' + '|---' * 8 + '|\n'
     for device, what, number, off, _ in lines:
         within = lambda share: f'{sum(abs(e) <= share for e in off.values())}'
@@ -370,11 +338,10 @@ def write_page(lines):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('what', choices=['measure', 'named', 'stages', 'features', 'fit'])
+    parser.add_argument('what', choices=['measure', 'named', 'features', 'fit'])
     parser.add_argument('--devices', default=','.join(DEVICES))
     parser.add_argument('--models', default=','.join(NAMED))
     parser.add_argument('--clocks', type=int, default=24)
-    parser.add_argument('--seeds', type=int, default=3)
     args = parser.parse_args()
     devices = args.devices.split(',')
     match args.what:
@@ -382,8 +349,6 @@ def main():
             measure(devices, args.clocks)
         case 'named':
             named(devices, args.models.split(','))
-        case 'stages':
-            stages(args.models.split(','), args.seeds)
         case 'features':
             features()
         case 'fit':

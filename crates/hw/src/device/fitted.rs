@@ -9,11 +9,25 @@ pub(super) const SERIES7: Scale = Scale { logic: 1.000, multiplexers: 1.063, car
 pub(super) const SERIES7_ERROR: ErrorOf = ErrorOf { lut: Some(0.150), clock: None };
 
 pub(super) const ECP5: Scale = Scale { logic: 0.996, multiplexers: 1.020, carry: 0.991 };
-pub(super) const ECP5_ERROR: ErrorOf = ErrorOf { lut: Some(0.164), clock: Some(0.192) };
-pub(super) const ECP5_TIMES: Times =
-    Times { register: 1.494, table: 1.103, chain: 1.529, carry: 0.0270, multiplier: 4.0, spread: 0.137 };
+pub(super) const ECP5_ERROR: ErrorOf = ErrorOf { lut: Some(0.164), clock: Some(0.171) };
+pub(super) const ECP5_TIMES: Times = Times {
+    register: 0.992,
+    table: 1.116,
+    wide_input: 0.499,
+    chain: 1.833,
+    carry: 0.0294,
+    multiplier: 4.0,
+    spread: 0.070,
+};
 
 pub(super) const ICE40: Scale = Scale { logic: 0.981, multiplexers: 1.049, carry: 1.000 };
-pub(super) const ICE40_ERROR: ErrorOf = ErrorOf { lut: Some(0.261), clock: Some(0.115) };
-pub(super) const ICE40_TIMES: Times =
-    Times { register: 1.978, table: 0.894, chain: 1.292, carry: 0.1203, multiplier: 0.0, spread: 0.000 };
+pub(super) const ICE40_ERROR: ErrorOf = ErrorOf { lut: Some(0.261), clock: Some(0.120) };
+pub(super) const ICE40_TIMES: Times = Times {
+    register: 1.983,
+    table: 0.882,
+    wide_input: 0.000,
+    chain: 1.319,
+    carry: 0.1205,
+    multiplier: 0.0,
+    spread: 0.200,
+};

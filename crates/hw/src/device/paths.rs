@@ -163,7 +163,9 @@ impl FixedArcs {
             match *gate {
                 Gate::Source => {}
                 Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
-                    leaves(index).for_each(|x| self.from(&mut making, x, table, |_| 0.0));
+                    let wide = technology.wide_inputs(gate, leaves(index).count());
+                    let time = table + f64::from(wide) * times.wide_input * wires;
+                    leaves(index).for_each(|x| self.from(&mut making, x, time, |_| 0.0));
                 }
                 Gate::Carry { a, b, before, own_table: _ } => {
                     let mut carry = Making { least: times.carry, ..Making::default() };

@@ -2,6 +2,7 @@
 
 use super::arcs::{self, Arcs};
 use super::fitted;
+use super::gates::Gate;
 use crate::netlist::BlockRegisters;
 
 /// Cells of a device family that the estimates use. Times are in nanoseconds.
@@ -70,6 +71,9 @@ pub struct Times {
     pub register: f64,
     /// A LUT and the wire after it.
     pub table: f64,
+    /// Additional delay of a function for each input beyond those of a LUT: synthesis takes a further level of LUTs for
+    /// some of them. The multiplexers of a slice compute wide multiplexers.
+    pub wide_input: f64,
     /// Delay from an operand of a carry chain into the chain plus the delay from the chain to a sum bit, including the
     /// wire after the sum bit.
     pub chain: f64,
@@ -134,6 +138,11 @@ impl Technology {
             PartTimes::Lumped(times) => times.register,
             PartTimes::Arcs(arcs) => f64::from(arcs.clock_to_output) / 1000.0,
         }
+    }
+
+    /// Returns the number of inputs of a function beyond those of a LUT; 0 for a multiplexer.
+    pub(super) fn wide_inputs(&self, function: &Gate, inputs: usize) -> u32 {
+        if matches!(function, Gate::Mux(..)) { 0 } else { (inputs as u32).saturating_sub(self.table_inputs) }
     }
 
     /// Returns the number of DSPs of a product.
@@ -253,6 +262,7 @@ pub(super) const AGILEX: Technology = Technology {
     times: PartTimes::Lumped(Times {
         register: 0.28,
         table: 0.33,
+        wide_input: 0.0,
         chain: 0.42,
         carry: 0.012,
         multiplier: 1.7,
@@ -271,6 +281,7 @@ pub(super) const GENERIC: Technology = Technology {
     times: PartTimes::Lumped(Times {
         register: 0.5,
         table: 0.5,
+        wide_input: 0.0,
         chain: 0.65,
         carry: 0.025,
         multiplier: 3.0,

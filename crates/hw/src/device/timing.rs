@@ -20,6 +20,8 @@ pub struct Path {
     pub carry_bits: u32,
     /// DSPs.
     pub multipliers: u32,
+    /// Inputs of functions other than multiplexers beyond those of a LUT, for families with lumped delays.
+    pub wide_inputs: u32,
 }
 
 impl Path {
@@ -154,7 +156,11 @@ fn lumped(
             Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
                 let leaves = cover.cut(index).map_or(&[][..], |cut| cut.leaves());
                 let latest = leaves.iter().fold(Arrival::default(), |latest, &leaf| latest.later(at[leaf as usize]));
-                latest.plus(table, |path| path.tables += 1)
+                let wide = technology.wide_inputs(gate, leaves.len());
+                latest.plus(table + f64::from(wide) * times.wide_input * wires, |path| {
+                    path.tables += 1;
+                    path.wide_inputs += wide;
+                })
             }
             Gate::Carry { a, b, before, own_table: _ } => {
                 // The delay of a chain includes the LUT before the chain.
