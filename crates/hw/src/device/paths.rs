@@ -18,7 +18,7 @@ use super::forms::Forms;
 use super::gates::{FIRST, Gate, Gates, Lit};
 use super::tables::TableStyle;
 use super::technology::{PartTimes, Technology, Times};
-use super::timing::{BEFORE_CARRY, Reach, Timing, lumped_block, lumped_wires};
+use super::timing::{BEFORE_CARRY, Reach, Timing, lumped_block, lumped_wires, wide_inputs};
 use crate::netlist::{self, Cell, Fabric, Netlist, Options};
 use alir_core::ir::Model;
 use alir_opt::schedule::{self, Arc, From, Paths, Point, Schedule};
@@ -163,7 +163,7 @@ impl FixedArcs {
             match *gate {
                 Gate::Source => {}
                 Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
-                    let wide = technology.wide_inputs(gate, leaves(index).count());
+                    let wide = wide_inputs(technology, gate, leaves(index).count());
                     let time = table + f64::from(wide) * times.wide_input * wires;
                     leaves(index).for_each(|x| self.from(&mut making, x, time, |_| 0.0));
                 }

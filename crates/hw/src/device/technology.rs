@@ -2,7 +2,6 @@
 
 use super::arcs::{self, Arcs};
 use super::fitted;
-use super::gates::Gate;
 use crate::netlist::BlockRegisters;
 
 /// Cells of a device family that the estimates use. Times are in nanoseconds.
@@ -138,11 +137,6 @@ impl Technology {
             PartTimes::Lumped(times) => times.register,
             PartTimes::Arcs(arcs) => f64::from(arcs.clock_to_output) / 1000.0,
         }
-    }
-
-    /// Returns the number of inputs of a function beyond those of a LUT; 0 for a multiplexer.
-    pub(super) fn wide_inputs(&self, function: &Gate, inputs: usize) -> u32 {
-        if matches!(function, Gate::Mux(..)) { 0 } else { (inputs as u32).saturating_sub(self.table_inputs) }
     }
 
     /// Returns the number of DSPs of a product.

@@ -127,6 +127,11 @@ pub(super) fn lumped_block(kind: BlockKind, technology: &Technology, times: &Tim
     }
 }
 
+/// Returns the number of inputs of a function beyond those of a LUT; 0 for a multiplexer.
+pub(super) fn wide_inputs(technology: &Technology, function: &Gate, inputs: usize) -> u32 {
+    if matches!(function, Gate::Mux(..)) { 0 } else { (inputs as u32).saturating_sub(technology.table_inputs) }
+}
+
 /// Returns the wire delay relative to a small design, for lumped times.
 pub(super) fn lumped_wires(times: &Times, tables: f64) -> f64 {
     1.0 + times.spread * (tables / 1000.0).log2().max(0.0)
@@ -156,7 +161,7 @@ fn lumped(
             Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
                 let leaves = cover.cut(index).map_or(&[][..], |cut| cut.leaves());
                 let latest = leaves.iter().fold(Arrival::default(), |latest, &leaf| latest.later(at[leaf as usize]));
-                let wide = technology.wide_inputs(gate, leaves.len());
+                let wide = wide_inputs(technology, gate, leaves.len());
                 latest.plus(table + f64::from(wide) * times.wide_input * wires, |path| {
                     path.tables += 1;
                     path.wide_inputs += wide;
