@@ -75,7 +75,7 @@ install_yosys_wheel() {
 
 # PyPI has slang as a Python package without its program.
 install_slang_wheel() {
-    have_venv && from_pypi pyslang || return
+    have_venv && from_pypi pyslang==12.1.0 || return
     cat >.venv/bin/slang <<PROGRAM
 #!$PWD/.venv/bin/python
 import sys
