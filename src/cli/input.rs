@@ -224,14 +224,14 @@ impl InputArgs {
         Ok(design)
     }
 
-    /// Returns the arguments with the bound on the path of matrices from a command line in a header comment. Returns
-    /// `None` if the bound is given already or missing, or if the model cannot be read twice.
+    /// Returns the arguments with the latency limit for matrices of another command line. Returns `None` if these
+    /// arguments have a limit, if the other command line has none, or if the model cannot be read twice.
     pub(super) fn with_latency_of(&self, command: &[&str]) -> Option<InputArgs> {
         if self.model.as_os_str() == "-" {
             return None;
         }
         let mut args = self.clone();
-        args.reading.0.matrix.take_latency(command).then_some(args)
+        args.reading.0.matrix.copy_latency(command).then_some(args)
     }
 
     fn format(&self) -> Option<Format> {

@@ -54,13 +54,14 @@ impl MatrixArgs {
         }
     }
 
-    /// Takes the latency from the words of another command line unless there is one. Returns `true` if it was taken.
-    pub(super) fn take_latency(&mut self, command: &[&str]) -> bool {
+    /// Copies the latency limit from another command line, unless there is a limit. Returns `true` if it was copied.
+    pub(super) fn copy_latency(&mut self, command: &[&str]) -> bool {
         let Some(at) = command.iter().position(|word| *word == "--cmvm-latency") else { return false };
-        let given = command.get(at + 1).and_then(|value| value.parse().ok());
-        let is_taken = self.cmvm_latency.is_none() && given.is_some();
-        self.cmvm_latency = self.cmvm_latency.or(given);
-        is_taken
+        if self.cmvm_latency.is_some() {
+            return false;
+        }
+        self.cmvm_latency = command.get(at + 1).and_then(|value| value.parse().ok());
+        self.cmvm_latency.is_some()
     }
 
     /// Returns an error if an option for matrices is given for a program.

@@ -23,7 +23,6 @@ use crate::rtl::project::RtlProject;
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
-use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -324,11 +323,12 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// Reads the model; solves matrices with the latency that the header comment of the RTL states, unless one is given.
+/// Reads the model; solves matrices with the latency limit in the header comment of the RTL, unless the command line
+/// has one.
 ///
-/// The header is an untrusted hint: without a solution of this latency, there is none.
+/// The header comment is an untrusted hint: if no solution has this latency, the matrix is solved without a limit.
 fn read_design(args: &Args, global: Global) -> Result<(Design, FileFacts), Failure> {
-    let head = args.files.first().map(|file| rtl_files::head_of(file)).unwrap_or_default();
+    let head = args.files.first().map(|file| rtl_files::header_comment(file)).unwrap_or_default();
     let stated = args.input.with_latency_of(&compile::command_in_head(&head));
     match stated.map(|input| input.read_design(global)) {
         Some(Ok(design)) => Ok(design),
@@ -380,19 +380,15 @@ const LISTED: usize = 8;
 fn swapped_args_hint(args: &Args, failure: Failure) -> Failure {
     let [file] = &args.files[..] else { return failure };
     let model = args.input.path();
-    let head = |path: &Path| {
-        let mut head = Vec::new();
-        let read = std::fs::File::open(path).and_then(|file| file.take(1 << 12).read_to_end(&mut head));
-        read.map(|_| head).unwrap_or_default()
-    };
-    if formats::shows_model(&head(model)) {
+    let is_model = |path: &Path| formats::shows_model(&rtl_files::beginning(path, 1 << 12));
+    if is_model(model) {
         return failure;
     }
     let [first, second] = [model, file].map(|path| path.display());
     let refuse = |message: String, help: String| {
         Failure::input(Diagnostic::error("E0911", Place::Whole, message).with_help(help))
     };
-    if formats::shows_model(&head(file)) {
+    if is_model(file) {
         let message = format!("{second} is a model: the order is model, then Verilog or VHDL");
         return refuse(message, format!("alir2hdl prove {second} {first}"));
     }

@@ -4,7 +4,7 @@
 use super::Failure;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::formats;
-use crate::rtl::project::{ProjectFiles, RtlProject};
+use crate::rtl::project::{self, ProjectFiles, RtlProject};
 use crate::rtl::{self, Rtl};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ const MAX_TRIED: usize = 200;
 /// Maximum size in bytes of a file that sources include or read.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// Maximum size of the comment at the beginning of a file, in bytes.
-const MAX_HEAD: u64 = 1 << 20;
+/// Maximum size in bytes of the beginning of a file that is searched for a header comment.
+const MAX_HEADER: u64 = 1 << 20;
 
 /// Options for projects of several files.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -145,18 +145,22 @@ pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// Returns the lines of the comment at the beginning of an RTL file, without comment signs. Returns no lines unless the
-/// file is a regular one: others, such as pipes, can be read only once.
-pub(super) fn head_of(file: &Path) -> Vec<String> {
+/// Returns the header comment of an RTL file; no lines for a file that cannot be read twice.
+pub(super) fn header_comment(file: &Path) -> Vec<String> {
+    let beginning = beginning(file, MAX_HEADER);
+    let text = String::from_utf8_lossy(&beginning);
+    project::header_comment(rtl::Language::detect(file, &text), &text)
+}
+
+/// Returns at most `limit` bytes from the beginning of a file. Returns no bytes if the file cannot be read, or if it is
+/// not a regular file: a pipe can be read only once.
+pub(super) fn beginning(file: &Path, limit: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    if file.is_file() {
-        let read = std::fs::File::open(file).and_then(|file| file.take(MAX_HEAD).read_to_end(&mut bytes));
-        // The file is read again, with a message.
-        drop(read);
+    let regular = Some(file).filter(|file| file.is_file()).and_then(|file| std::fs::File::open(file).ok());
+    match regular.map(|file| file.take(limit).read_to_end(&mut bytes)) {
+        Some(Ok(_)) => bytes,
+        _ => Vec::new(),
     }
-    let head = String::from_utf8_lossy(&bytes);
-    let comment = |line: &str| ["//", "--"].iter().find_map(|sign| line.strip_prefix(sign)).map(str::to_owned);
-    head.lines().map_while(comment).collect()
 }
 
 /// Returns the contents of an RTL file.

@@ -478,8 +478,8 @@ fn declares(language: Language, text: &str, name: &str) -> bool {
     })
 }
 
-/// Returns the lines of the comments at the beginning of a source.
-fn header_comment(language: Language, text: &str) -> Vec<String> {
+/// Returns the lines of the comments at the beginning of a source, without comment signs.
+pub fn header_comment(language: Language, text: &str) -> Vec<String> {
     let mark = if language == Language::Verilog { "//" } else { "--" };
     let lines = text.lines().map(str::trim).take_while(|line| line.is_empty() || line.starts_with(mark));
     lines.filter_map(|line| line.strip_prefix(mark)).map(|line| line.trim().to_owned()).collect()

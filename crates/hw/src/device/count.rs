@@ -76,22 +76,8 @@ pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> T
 fn absorbed_by_modules(gates: &Gates, cover: &Cover) -> Vec<bool> {
     const INPUTS: usize = 4;
     let mut carries = vec![0u32; gates.gates.len()];
-    let mut others = vec![false; gates.gates.len()];
-    for (index, gate) in gates.gates.iter().enumerate() {
-        match *gate {
-            Gate::Carry { a, b, .. } => [a, b].iter().for_each(|x| carries[x.gate()] += 1),
-            _ if cover.used[index] => {
-                cover
-                    .cut(index)
-                    .into_iter()
-                    .flat_map(|cut| cut.leaves())
-                    .for_each(|&leaf| others[leaf as usize] = true);
-            }
-            _ => {}
-        }
-    }
-    let ends = gates.blocks.iter().flat_map(|block| &block.inputs).chain(&gates.ends);
-    ends.for_each(|x| others[x.gate()] = true);
+    carry_operands(gates).for_each(|x| carries[x.gate()] += 1);
+    let others = read_outside_chains(gates, cover, |_| true);
     let is_small = |index| cover.cut(index).is_some_and(|cut| cut.leaves().len() <= INPUTS);
     (0..gates.gates.len()).map(|index| carries[index] == 1 && !others[index] && is_small(index)).collect()
 }
@@ -99,14 +85,29 @@ fn absorbed_by_modules(gates: &Gates, cover: &Cover) -> Vec<bool> {
 /// Returns for each gate `true` if a LUT, a carry bit, a block or an end reads the gate. Ends `k` without `is_end(k)`
 /// are ignored.
 fn read_gates(gates: &Gates, cover: &Cover, is_end: impl Fn(usize) -> bool) -> Vec<bool> {
+    let mut read = read_outside_chains(gates, cover, is_end);
+    carry_operands(gates).for_each(|x| read[x.gate()] = true);
+    read
+}
+
+/// Returns the operands of all carry bits.
+fn carry_operands(gates: &Gates) -> impl Iterator<Item = Lit> {
+    gates
+        .gates
+        .iter()
+        .flat_map(|gate| match *gate {
+            Gate::Carry { a, b, .. } => [Some(a), Some(b)],
+            _ => [None, None],
+        })
+        .flatten()
+}
+
+/// Returns for each gate `true` if a LUT, a block or an end reads the gate, as [`read_gates`] without carry bits.
+fn read_outside_chains(gates: &Gates, cover: &Cover, is_end: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut read = vec![false; gates.gates.len()];
     for (index, gate) in gates.gates.iter().enumerate() {
-        match *gate {
-            Gate::Carry { a, b, .. } => [a, b].iter().for_each(|x| read[x.gate()] = true),
-            _ if cover.used[index] => {
-                cover.cut(index).into_iter().flat_map(|cut| cut.leaves()).for_each(|&leaf| read[leaf as usize] = true);
-            }
-            _ => {}
+        if !matches!(gate, Gate::Carry { .. }) && cover.used[index] {
+            cover.cut(index).into_iter().flat_map(|cut| cut.leaves()).for_each(|&leaf| read[leaf as usize] = true);
         }
     }
     gates.blocks.iter().flat_map(|block| &block.inputs).for_each(|x| read[x.gate()] = true);

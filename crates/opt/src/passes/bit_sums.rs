@@ -49,9 +49,9 @@ struct LutFamily {
 /// Place of a function that is added to a chain.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Addend {
-    /// In the LUTs of the adder; adder bits above the function take no LUT.
+    /// In the LUTs of the adder; adder bits above the function use no LUT.
     InAdder,
-    /// In the LUTs of the adder; every adder bit takes them.
+    /// In the LUTs of the adder; every adder bit uses them.
     InEveryBit,
     /// In LUTs before the adder.
     BeforeAdder,
