@@ -184,6 +184,38 @@ fn outputs_after_a_reset_are_those_of_the_rtl() {
     assert!(code == 5 && said.contains("after the reset"), "{said}");
 }
 
+/// Names of nets are hints: those of other bits of the RTL neither prevent a proof nor replace one.
+#[test]
+fn names_of_other_bits_decide_nothing() {
+    let dir = folder(squares, "");
+    let rtl = std::fs::read_to_string(dir.path().join("rtl.v")).unwrap();
+    let inner = rtl.lines().find_map(|line| line.trim().strip_prefix("wire [7:0] ")).expect("the table's signal");
+    let name = inner.split([';', ' ']).next().unwrap();
+    let netlist = |rotation: usize, mutation: u32| {
+        let mut text = format!(
+            "module top(model_inp, model_out);\ninput [3:0] model_inp; output [7:0] model_out; wire [7:0] {name}; wire \
+             \\{name}[99999999999999999999]  = 1'h0;\n"
+        );
+        for bit in 0..8 {
+            let other = (bit as usize + rotation) % 8;
+            let init = column(squares, bit) ^ if bit == 6 { mutation } else { 0 };
+            writeln!(
+                text,
+                "LUT4 #(.INIT(16'h{init:x})) l{bit} (.I0(model_inp[0]), .I1(model_inp[1]), .I2(model_inp[2]), \
+                 .I3(model_inp[3]), .O({name}[{other}]));\nassign model_out[{bit}] = {name}[{other}];"
+            )
+            .unwrap();
+        }
+        text + "endmodule\n"
+    };
+    for rotation in [0, 1, 5] {
+        let (code, said) = prove(&dir, &netlist(rotation, 0));
+        assert!(code == 0 && said.contains("proved: equal"), "{rotation}: {said}");
+        let (code, said) = prove(&dir, &netlist(rotation, 0x400));
+        assert!(code == 1 && said.contains("differs"), "{rotation}: {said}");
+    }
+}
+
 /// Mutations of a bit of a look-up table, of a reset value and of a register's controls.
 #[test]
 fn mutated_netlists_differ() {

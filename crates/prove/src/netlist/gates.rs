@@ -178,10 +178,10 @@ impl Domain for SideGates<'_, '_, '_> {
         Some(Ok(constant(value, self.side.rtl.signal(signal).width).into()))
     }
 
-    fn signal(&mut self, _signal: SignalId, _k: u32, word: Arc<[Lit]>) -> WordResult<Self> {
+    fn signal(&mut self, signal: SignalId, _k: u32, word: Arc<[Lit]>) -> WordResult<Self> {
         if self.sweep.is_done() {
             return Err(Fault::Overflow);
         }
-        Ok(word.iter().map(|&bit| self.sweep.placed(bit)).collect())
+        Ok(self.sweep.signal(&self.side.rtl.signal(signal).name, &word))
     }
 }

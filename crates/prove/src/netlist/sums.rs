@@ -68,10 +68,11 @@ impl Sums {
         }
     }
 
-    /// Records the carry chain data of a bit under another literal too.
+    /// Records the carry chain data of a bit under another literal too. Under a constant it would precede the first
+    /// cell of other chains.
     pub(super) fn rename(&mut self, bit: Lit, name: Lit) {
         if let Some(&link) = self.links.get(&bit) {
-            self.links.entry(name).or_insert(link);
+            self.note_carry(name, link);
         }
     }
 }
@@ -628,6 +629,9 @@ mod tests {
                     *bit = sweep.placed(*bit);
                 }
             }
+            // A carry that was proved to be 0 does not precede the first cell.
+            let zero = sweep.mux(a[0], b[1], a[2]);
+            sweep.sums.rename(zero, Lit::FALSE);
             let mut carry = Lit::FALSE;
             for k in 0..width {
                 let half = sweep.xor(a[k], b[k]);

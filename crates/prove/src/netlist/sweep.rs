@@ -30,10 +30,16 @@ const NEAR: usize = 300;
 const SHARED: usize = 12;
 /// Sizes in gates of growing windows.
 const GROWN: [usize; 10] = [4, 8, 16, 24, 32, 48, 64, 96, 160, 250];
-/// Sizes in gates of windows for the SAT solver, with its steps for each.
-const ASKED: [(usize, u64); 4] = [(60, 300), (400, 1_000), (3_000, 3_000), (200_000, 20_000)];
+/// Sizes in gates of windows for the SAT solver, with its steps for each. The third is not for bits of the RTL, the
+/// last only for outputs.
+const SOLVED: [(usize, u64); 4] = [(60, 300), (400, 1_000), LARGE, (200_000, 20_000)];
+/// Large window. If it reaches the inputs everywhere, it replaces the second one.
+const LARGE: (usize, u64) = (3_000, 30_000);
 /// Steps of the solver for a bit of an output.
 const OUTPUT_STEPS: u64 = 300_000;
+/// Large windows that end above the inputs are used while at least one of this number proves an equality. In networks
+/// of several layers most of them belong to gates that are not equal.
+const LEAST_RATE: usize = 16;
 /// Number of failed comparisons after which only bits of outputs are compared.
 const FAILURES: usize = 2_000;
 
@@ -58,9 +64,13 @@ pub(super) struct Sweep<'m> {
     /// Bits that are being compared. The proof of a sum compares other bits of the carry chain, whose proofs may need
     /// the same sum.
     open: FxHashSet<u32>,
+    /// Bits of the RTL by a hash of the signal's name and the position in the signal.
+    named: FxHashMap<u64, Vec<Lit>>,
     /// Nets with equal gates of the RTL, with `true` for the complement.
     matched: FxHashMap<u32, Vec<(u32, bool)>>,
     failures: usize,
+    /// Large windows that end above the inputs.
+    large: Rate,
     limits: Limits,
     most: u64,
     spent: u64,
@@ -108,6 +118,24 @@ pub(super) struct PatternIndex {
     bit: u32,
 }
 
+/// Number of attempts, and of successful ones.
+#[derive(Clone, Copy, Default)]
+struct Rate {
+    tried: usize,
+    proved: usize,
+}
+
+impl Rate {
+    fn count(&mut self, is_proved: bool) {
+        self.tried += 1;
+        self.proved += usize::from(is_proved);
+    }
+
+    fn is_useful(self) -> bool {
+        self.tried < LEAST_RATE * (self.proved + 2)
+    }
+}
+
 /// Gates between some literals and leaves, in topological order.
 pub(super) struct Window {
     gates: Vec<(u32, Lit, Lit)>,
@@ -132,8 +160,10 @@ impl<'m> Sweep<'m> {
             by_values: FxHashMap::default(),
             placed: FxHashMap::default(),
             open: FxHashSet::default(),
+            named: FxHashMap::default(),
             matched: FxHashMap::default(),
             failures: 0,
+            large: Rate::default(),
             limits,
             most,
             spent: 0,
@@ -221,16 +251,44 @@ impl<'m> Sweep<'m> {
         x
     }
 
+    /// Returns the literals for the bits of a signal. Synthesis usually keeps names, but a net may equal any bit of the
+    /// RTL: names only determine the order of the candidates.
+    pub(super) fn signal(&mut self, name: &str, word: &[Lit]) -> Arc<[Lit]> {
+        // A net of one bit has the name of the word, with an index.
+        let indexed = name.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+        let parsed = indexed.and_then(|(base, index)| Some((base, index.parse::<u32>().ok()?)));
+        let (base, first) = parsed.unwrap_or((name, 0));
+        let is_rtl = self.begin == u32::MAX;
+        let found = word.iter().enumerate().map(|(i, &bit)| {
+            let mut hasher = FxHasher::default();
+            (base, u64::from(first) + i as u64).hash(&mut hasher);
+            let key = hasher.finish();
+            if is_rtl {
+                let found = self.placed(bit);
+                self.named.entry(key).or_default().push(found);
+                found
+            } else {
+                let preferred = self.named.get(&key).cloned().unwrap_or_default();
+                self.placed_as(bit, &preferred)
+            }
+        });
+        found.collect()
+    }
+
     /// Returns the RTL literal that a netlist bit was proved to equal, otherwise the bit itself.
     pub(super) fn placed(&mut self, bit: Lit) -> Lit {
-        let found = self.find(bit);
+        self.placed_as(bit, &[])
+    }
+
+    fn placed_as(&mut self, bit: Lit, preferred: &[Lit]) -> Lit {
+        let found = self.find(bit, preferred);
         if found != bit {
             self.sums.rename(bit, found);
         }
         found
     }
 
-    fn find(&mut self, bit: Lit) -> Lit {
+    fn find(&mut self, bit: Lit, preferred: &[Lit]) -> Lit {
         let is_rtl = self.begin == u32::MAX;
         if !is_rtl && bit.node() < self.begin && !self.placed.contains_key(&bit.node()) {
             return bit;
@@ -241,19 +299,19 @@ impl<'m> Sweep<'m> {
         if self.words.aig.fanins(bit.node()).is_none() || !self.open.insert(bit.node()) {
             return bit;
         }
-        let found = self.compared(bit, is_rtl);
+        let found = self.compared(bit, preferred, is_rtl);
         self.open.remove(&bit.node());
         found
     }
 
-    /// Compares a bit with gates that have the same simulated values.
-    fn compared(&mut self, bit: Lit, is_rtl: bool) -> Lit {
+    /// Compares a bit with gates that have the same simulated values, the preferred ones first.
+    fn compared(&mut self, bit: Lit, preferred: &[Lit], is_rtl: bool) -> Lit {
         self.simulate();
         let (key, negated) = self.key(bit);
         let normal = bit.xor(negated);
         let all = self.by_values.get(&key).map_or(&[][..], Vec::as_slice);
         let first: Vec<Lit> = all.iter().copied().take(CANDIDATES).collect();
-        let mut candidates: Vec<Lit> = Vec::new();
+        let mut candidates: Vec<Lit> = preferred.iter().map(|&lit| lit.xor(self.key(lit).1)).collect();
         // Many upper bits of sums have the same simulated values, in particular bits that are never set.
         if all.len() > CANDIDATES && !is_rtl {
             let values = self.sim.value(normal);
@@ -268,17 +326,16 @@ impl<'m> Sweep<'m> {
         // A comparison that failed is not repeated.
         let others: Vec<Lit> = first.into_iter().filter(|lit| !candidates.contains(lit)).collect();
         candidates.extend(others);
-        for candidate in candidates {
-            if self.sim.value(candidate) == self.sim.value(normal) && self.is_equal(normal, candidate, false) {
-                self.placed.insert(bit.node(), candidate.xor(normal.is_negated()));
-                if is_rtl {
-                    return candidate.xor(negated);
-                }
-                let negated_match = candidate.is_negated() != normal.is_negated();
-                self.matched.entry(candidate.node()).or_default().push((bit.node(), negated_match));
-                self.counts.swept += 1;
+        candidates.retain(|&candidate| self.sim.value(candidate) == self.sim.value(normal));
+        if let Some(candidate) = self.first_equal(normal, &mut candidates) {
+            self.placed.insert(bit.node(), candidate.xor(normal.is_negated()));
+            if is_rtl {
                 return candidate.xor(negated);
             }
+            let negated_match = candidate.is_negated() != normal.is_negated();
+            self.matched.entry(candidate.node()).or_default().push((bit.node(), negated_match));
+            self.counts.swept += 1;
+            return candidate.xor(negated);
         }
         if is_rtl {
             self.visible.insert(bit.node());
@@ -286,6 +343,29 @@ impl<'m> Sweep<'m> {
         self.placed.insert(bit.node(), Lit::new(bit.node(), false));
         self.by_values.entry(key).or_default().push(normal);
         bit
+    }
+
+    /// Returns the first of some literals that is proved to equal another one. The gate that has the place of the bit
+    /// in the RTL needs the smallest windows. Others may be equal, too, such as copies of a sign, but the cells that
+    /// read the bit are built on that gate.
+    fn first_equal(&mut self, x: Lit, candidates: &mut Vec<Lit>) -> Option<Lit> {
+        let may_compare = |sweep: &Self| !sweep.is_done() && sweep.failures <= FAILURES;
+        if let Some(found) = candidates.iter().find(|&&y| may_compare(self) && self.is_equal_locally(x, y)) {
+            return Some(*found);
+        }
+        let before = candidates.len();
+        for size in 0..SOLVED.len() - 1 {
+            let mut at = 0;
+            while at < candidates.len() && may_compare(self) {
+                match self.solved(x, candidates[at], size, false) {
+                    Some(true) => return Some(candidates[at]),
+                    Some(false) => drop(candidates.remove(at)),
+                    None => at += 1,
+                }
+            }
+        }
+        self.failures += before;
+        None
     }
 
     /// Returns `true` if words are proved to be equal.
@@ -296,7 +376,7 @@ impl<'m> Sweep<'m> {
                 self.counts.structural += 1;
                 return true;
             }
-            self.sim.value(x) == self.sim.value(y) && self.is_equal(x, y, true)
+            self.sim.value(x) == self.sim.value(y) && self.is_equal_output(x, y)
         })
     }
 
@@ -353,28 +433,24 @@ impl<'m> Sweep<'m> {
         self.placed.get(&bit.node()).map_or(bit, |found| found.xor(bit.is_negated()))
     }
 
-    /// Proves that two literals are equal; with `is_output` the whole budget may be used.
-    fn is_equal(&mut self, x: Lit, y: Lit, is_output: bool) -> bool {
-        if self.is_done() || (self.failures > FAILURES && !is_output) {
+    /// Proves that two literals are equal; the whole budget may be used.
+    fn is_equal_output(&mut self, x: Lit, y: Lit) -> bool {
+        self.is_equal_locally(x, y)
+            || (0..SOLVED.len()).find_map(|size| self.solved(x, y, size, true)).unwrap_or_default()
+    }
+
+    /// Proves that two literals are equal over windows of a few leaves, or as bits of sums.
+    fn is_equal_locally(&mut self, x: Lit, y: Lit) -> bool {
+        if self.is_done() {
             return false;
         }
         if self.is_equal_nearby(x, y) || self.is_equal_within_growth(x, y) {
             self.counts.exhaustive += 1;
             return true;
         }
-        if self.begin == u32::MAX {
-            return self.is_equal_by_sat(x, y, false);
-        }
-        if sums::prove(self, x, y) {
-            self.counts.affine += 1;
-            return true;
-        }
-        if self.is_equal_by_sat(x, y, is_output) {
-            self.counts.sat += 1;
-            return true;
-        }
-        self.failures += 1;
-        false
+        let is_sum = self.begin != u32::MAX && sums::prove(self, x, y);
+        self.counts.affine += u64::from(is_sum);
+        is_sum
     }
 
     /// Compares over the leaves of the cell of the netlist's gate.
@@ -416,32 +492,48 @@ impl<'m> Sweep<'m> {
         false
     }
 
-    fn is_equal_by_sat(&mut self, x: Lit, y: Lit, is_output: bool) -> bool {
-        let mut last = 0;
-        for (most, steps) in ASKED {
-            let window = self.grown(&[x, y], most);
-            if window.gates.len() == last || self.is_done() {
-                return false;
-            }
-            last = window.gates.len();
-            if !is_output && most > 400 {
-                return false;
-            }
-            let is_whole = window.leaves.iter().all(|&leaf| self.words.aig.fanins(leaf).is_none());
-            let steps = if is_output && is_whole { OUTPUT_STEPS } else { steps }.min(self.limits.sat_steps);
-            let size = window.gates.len() as u64;
-            let mut left = steps;
-            let problem =
-                Problem { aig: &self.words.aig, gates: &window.gates, leaves: &window.leaves, differ: &[(x, y)] };
-            let answer = super::super::sat::Embedded.solve(&problem, &mut left);
-            self.spent += CLAUSES * size + (steps - left) * (STEP.0 + size / STEP.1);
-            match answer {
-                Answer::Unsat => return true,
-                Answer::Sat(_) if is_whole => return false,
-                _ => {}
+    /// Compares by the SAT solver over the window of an index of [`SOLVED`]; returns `None` if undecided.
+    fn solved(&mut self, x: Lit, y: Lit, index: usize, is_output: bool) -> Option<bool> {
+        let is_rtl = self.begin == u32::MAX;
+        let (most, mut steps) = SOLVED[index];
+        let is_large = most == LARGE.0;
+        if self.is_done() || (is_large && !is_output && (is_rtl || !self.large.is_useful())) {
+            return None;
+        }
+        let mut window = self.grown(&[x, y], most);
+        if index == 1 {
+            let grown = self.grown(&[x, y], LARGE.0);
+            if self.is_whole(&grown) {
+                (window, steps) = (grown, LARGE.1);
             }
         }
-        false
+        let is_whole = self.is_whole(&window);
+        if is_output && is_whole {
+            steps = OUTPUT_STEPS;
+        } else if is_large && is_whole {
+            return None;
+        }
+        let (steps, size) = (steps.min(self.limits.sat_steps), window.gates.len() as u64);
+        let mut left = steps;
+        let problem = Problem { aig: &self.words.aig, gates: &window.gates, leaves: &window.leaves, differ: &[(x, y)] };
+        let answer = super::super::sat::Embedded.solve(&problem, &mut left);
+        self.spent += CLAUSES * size + (steps - left) * (STEP.0 + size / STEP.1);
+        if is_large {
+            self.large.count(answer == Answer::Unsat);
+        }
+        match answer {
+            Answer::Unsat => {
+                self.counts.sat += 1;
+                Some(true)
+            }
+            Answer::Sat(_) if is_whole => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if a window ends at inputs only.
+    fn is_whole(&self, window: &Window) -> bool {
+        window.leaves.iter().all(|&leaf| self.is_input(leaf))
     }
 
     /// Returns the gates below some literals, up to nodes for which `ends` is `true`; `None` if there are more than
