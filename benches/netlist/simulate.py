@@ -38,8 +38,11 @@ class Interface:
         self.interval = int(interval[1]) if interval else 1
         self.data = [(width, name) for direction, width, name in self.ports if direction == "input" and name not in CONTROLS]
         self.elements = []
-        for name, high, low in re.findall(r"^//\s+(?:\S+): (\w+)\[(\d+)(?::(\d+))?\], [su]", text, re.M):
-            if any(name == port for _, port in self.data):
+        # An input without bits has a raw integer value, too.
+        for empty, name, high, low in re.findall(r"^//\s+(?:(inp\[\d+\]: always 0, no bits)|\S+: (\w+)\[(\d+)(?::(\d+))?\], [su])", text, re.M):
+            if empty:
+                self.elements.append((self.data[0][1], 0, 0))
+            elif any(name == port for _, port in self.data):
                 low = int(low or high)
                 self.elements.append((name, low, int(high) - low + 1))
 
@@ -68,7 +71,7 @@ def random_value(width, elements, rng):
     words, shared = {}, rng.getrandbits(64)
     kind = rng.randrange(4)
     for name, low, size in elements:
-        code = [rng.getrandbits(size), rng.randrange(-4, 5), rng.choice([0, -1, 1 << size - 1, (1 << size - 1) - 1]), shared + rng.randrange(-1, 2)][kind]
+        code = [rng.getrandbits(size), rng.randrange(-4, 5), rng.choice([0, -1, 1 << size >> 1, (1 << size >> 1) - 1]), shared + rng.randrange(-1, 2)][kind]
         words[name] = words.get(name, 0) | (code & (1 << size) - 1) << low
     return words, None
 
