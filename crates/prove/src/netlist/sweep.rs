@@ -508,10 +508,12 @@ impl<'m> Sweep<'m> {
             }
         }
         let is_whole = self.is_whole(&window);
+        // The second window was this one, too.
+        if index > 1 && is_whole && window.gates.len() <= LARGE.0 {
+            return None;
+        }
         if is_output && is_whole {
             steps = OUTPUT_STEPS;
-        } else if is_large && is_whole {
-            return None;
         }
         let (steps, size) = (steps.min(self.limits.sat_steps), window.gates.len() as u64);
         let mut left = steps;
