@@ -153,6 +153,7 @@ impl Words {
             (kept, true)
         };
         let (a, b) = (as_signed(a), as_signed(b));
+        let signed_square = (a == b && a.1).then_some(a.0.len());
         // A fixed order of the operands; the shorter one selects the rows.
         let ((rows, rows_signed), (x, x_signed)) = if (a.0.len(), &a.0) <= (b.0.len(), &b.0) { (a, b) } else { (b, a) };
         let x = resize(&x, x_signed, width);
@@ -165,6 +166,10 @@ impl Words {
                 self.add(&sum[j..], &row, Lit::FALSE, false)
             };
             sum[j..].copy_from_slice(&high);
+        }
+        // The square of -2^(n-1), the greatest, sets bit 2n - 2; the last row does not show that those above are clear.
+        if let Some(n) = signed_square {
+            sum.iter_mut().skip(2 * n - 1).for_each(|bit| *bit = Lit::FALSE);
         }
         sum
     }
@@ -298,12 +303,15 @@ pub(super) mod tests {
         let product = w.mul((a, true), (b, true), 6);
         let mixed = w.mul((a, true), (b, false), 6);
         let plain = w.mul((a, false), (b, false), 4);
+        let square = w.mul((a, true), (&sa, true), 7);
+        assert_eq!(square[5..], [Lit::FALSE; 2]);
         let less = [w.less(a, b, true), w.less(a, b, false), w.equal(a, b)];
         let (quotient, rest) = w.divide(a, b);
         let left = w.shift(&resize(a, false, 7), b, true, Lit::FALSE);
         let right = w.shift(a, b, false, a[2]);
         let table = w.table(&x, 6, |entry, bit| (entry * entry) >> bit & 1 == 1);
-        let words = [&sum, &diff, &product, &mixed, &plain, &less.to_vec(), &quotient, &rest, &left, &right, &table];
+        let words =
+            [&sum, &diff, &product, &mixed, &plain, &square, &less.to_vec(), &quotient, &rest, &left, &right, &table];
         let seen = words.map(|word| truth(&w, word));
         for t in 0..64u64 {
             let (ua, ub) = (t & 7, t >> 3);
@@ -314,6 +322,7 @@ pub(super) mod tests {
                 (ia * ib) as u64 & 63,
                 (ia * ub as i64) as u64 & 63,
                 (ua * ub) & 15,
+                (ia * ia) as u64,
                 u64::from(ia < ib) | u64::from(ua < ub) << 1 | u64::from(ua == ub) << 2,
                 ua.checked_div(ub).unwrap_or(7),
                 ua.checked_rem(ub).unwrap_or(ua),

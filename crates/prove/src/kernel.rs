@@ -747,6 +747,14 @@ mod tests {
     }
 
     #[test]
+    fn high_halves_of_wide_squares_are_proved() {
+        for (word, width) in [("mulh", 64), ("mulhu", 64), ("mulh", 7)] {
+            let program = row(word, "%0, %0", width);
+            assert!(matches!(verdict_of(&program, &program), Verdict::Proved), "{word} {width}");
+        }
+    }
+
+    #[test]
     fn a_lowering_of_another_row_is_refuted() {
         for (word, other) in [("srl", "sra"), ("min", "minu"), ("div", "divu"), ("mulh", "mulhu"), ("ror", "rol")] {
             let (kernel, like) = (row(word, "%0, %1", 4), row(other, "%0, %1", 4));
