@@ -153,7 +153,7 @@ impl Words {
             (kept, true)
         };
         let (a, b) = (as_signed(a), as_signed(b));
-        let signed_square = (a == b && a.1).then_some(a.0.len());
+        let signed_square = (a == b && a.1 && !a.0.is_empty()).then_some(a.0.len());
         // A fixed order of the operands; the shorter one selects the rows.
         let ((rows, rows_signed), (x, x_signed)) = if (a.0.len(), &a.0) <= (b.0.len(), &b.0) { (a, b) } else { (b, a) };
         let x = resize(&x, x_signed, width);
@@ -345,5 +345,6 @@ pub(super) mod tests {
         let wide = w.mul((&resize(b, false, 9), true), (&resize(a, true, 8), true), 6);
         assert_eq!(direct, wide);
         assert_eq!(w.mul((a, true), (b, false), 3), direct[..3]);
+        assert_eq!(w.mul((&[], true), (&[], true), 2), [Lit::FALSE; 2]);
     }
 }

@@ -320,16 +320,16 @@ impl Classes {
             }
             for bit in open {
                 // Preferred groups, best first: that of the file's bit with this name and position, of that name, of
-                // the file.
+                // the constant, of the file.
                 let twin = states.twin(pair, bit);
                 let in_file = |group: &First| {
                     let of_file = members.iter().filter_map(|&b| Some((b, b.checked_sub(states.model())?)));
                     let same = of_file.filter(|(b, _)| first[*b] == *group).map(|(_, at)| at);
-                    same.map(|at| match twin == Some(at) {
-                        true => 3,
-                        false => 1 + u8::from(states.hints[at].contains(&bit)),
-                    })
-                    .max()
+                    let ranks = same.map(|at| match twin == Some(at) {
+                        true => 4,
+                        false => 1 + 2 * u8::from(states.hints[at].contains(&bit)),
+                    });
+                    ranks.chain((is_constant && *group == First::Is(false)).then_some(2)).max()
                 };
                 if let Some(best) = groups.iter().rev().max_by_key(|group| in_file(group)).copied() {
                     first[bit] = best;

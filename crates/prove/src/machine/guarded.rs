@@ -20,6 +20,17 @@ use alir_core::num::SplitMix;
 
 /// Largest number of candidate pairs of bits.
 const MOST_PAIRS: usize = 4_000_000;
+/// Largest number of elements of the machine with which a bit of the file is assumed equal while they are defined.
+const OWNERS: usize = 4;
+
+/// Source of the value of a bit of the file while a flag is set.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Bit of the file before it.
+    File(usize),
+    /// Literal of a bit of the machine.
+    Machine(Lit),
+}
 
 /// Proposed correspondence between bits of the machine and bits of the file, guarded by flags of the machine's
 /// elements.
@@ -38,8 +49,8 @@ struct Guarded {
     constant: Vec<Option<bool>>,
     /// For each bit of the file: its constant value, if it is constant.
     fixed: Vec<Option<bool>>,
-    /// For each flag, `true` if it is always set.
-    always: Vec<bool>,
+    /// For each flag: its constant value, if it is constant.
+    flags: Vec<Option<bool>>,
 }
 
 /// State of both sides after one cycle from any state that satisfies the correspondence.
@@ -131,7 +142,8 @@ fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
     let all = |set: bool| -> Runs { [if set { u64::MAX } else { 0 }; WORDS] };
     let starts = |&(id, _): &(SignalId, usize)| all(pair.machine.signal(id).reset_to.is_some());
     let mut defined: Vec<Runs> = elements.iter().map(starts).collect();
-    let mut always = vec![true; elements.len()];
+    // For each flag, `true` while it may never be set, and `true` while it may always be set.
+    let mut settled = vec![[true; 2]; elements.len()];
     let whole = || (0..total - model).flat_map(|f| [(f, false), (f, true)]).collect();
     let mut twins: Vec<Vec<(usize, bool)>> = (0..model).map(|_| whole()).collect();
     // For each bit, `true` while it may always be 0, and `true` while it may always be 1; for the machine's bits, while
@@ -140,7 +152,10 @@ fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
     let styles: Vec<Runs> = (0..n_inputs).map(|_| std::array::from_fn(|_| rng.word() % 8)).collect();
     let cycles = (400_000_000 / (e.words.aig.len() * WORDS).max(1)).clamp(24, 256);
     for _ in 0..cycles {
-        always.iter_mut().zip(&defined).for_each(|(always, flags)| *always &= *flags == all(true));
+        for ([never, always], flags) in settled.iter_mut().zip(&defined) {
+            *never &= *flags == all(false);
+            *always &= *flags == all(true);
+        }
         for bit in 0..total {
             let flags = if bit < model { defined[element[bit]] } else { all(true) };
             if flags == all(false) {
@@ -166,7 +181,10 @@ fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
     let mut owners: Vec<Vec<(usize, bool)>> = vec![Vec::new(); total - model];
     for (bit, twins) in twins.iter_mut().enumerate().rev() {
         twins.sort_by_key(|&(f, inverted)| (states.speaks_of(f, bit), !inverted, std::cmp::Reverse(f)));
-        twins.iter().for_each(|&(f, inverted)| owners[f].push((bit, inverted)));
+        // Bits that are never defined match everything.
+        if !settled[element[bit]][0] {
+            twins.iter().for_each(|&(f, inverted)| owners[f].push((bit, inverted)));
+        }
     }
     let constant = |[zero, one]: [bool; 2]| if zero { Some(false) } else { one.then_some(true) };
     Ok(Some(Guarded {
@@ -176,7 +194,7 @@ fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
         owners,
         constant: constants[..model].iter().copied().map(constant).collect(),
         fixed: constants[model..].iter().copied().map(constant).collect(),
-        always,
+        flags: settled.into_iter().map(constant).collect(),
         states,
     }))
 }
@@ -192,10 +210,11 @@ struct Claim {
 #[derive(Clone, Copy)]
 enum What {
     Twin(usize),
-    Owner(usize),
+    /// Bit of the file and bit of the machine.
+    Owner(usize, usize),
     Constant(usize),
     Fixed(usize),
-    Always(usize),
+    Flag(usize),
 }
 
 impl Guarded {
@@ -203,7 +222,7 @@ impl Guarded {
     fn start(&mut self, pair: &Pair<'_>) {
         let model = self.states.model();
         let first = |bit: usize| self.states.first_value(pair, bit);
-        let (mut lost, mut always) = (Vec::new(), Vec::new());
+        let mut lost = Vec::new();
         for bit in 0..model {
             // Without a power-on value the machine's bit is undefined, so nothing is required.
             let Some(value) = first(bit) else { continue };
@@ -220,21 +239,22 @@ impl Guarded {
             self.owners[f].retain(|&(m, inverted)| first(m).is_none_or(|v| value == Some(v != inverted)));
         }
         for (element, (id, _)) in self.elements.iter().enumerate() {
-            if pair.machine.signal(*id).reset_to.is_none() {
-                always.push(What::Always(element));
+            let is_set = pair.machine.signal(*id).reset_to.is_some();
+            if self.flags[element].is_some_and(|c| c != is_set) {
+                lost.push(What::Flag(element));
             }
         }
-        lost.into_iter().chain(always).for_each(|what| self.lose(what));
+        lost.into_iter().for_each(|what| self.lose(what));
     }
 
     /// Removes an assumption; the next candidate replaces it.
     fn lose(&mut self, what: What) {
         match what {
             What::Twin(bit) => drop(self.twins[bit].pop()),
-            What::Owner(f) => drop(self.owners[f].pop()),
+            What::Owner(f, m) => self.owners[f].retain(|owner| owner.0 != m),
             What::Constant(bit) => self.constant[bit] = None,
             What::Fixed(f) => self.fixed[f] = None,
-            What::Always(element) => self.always[element] = false,
+            What::Flag(element) => self.flags[element] = None,
         }
     }
 
@@ -244,33 +264,66 @@ impl Guarded {
         self.twins[bit].last().copied().filter(|_| self.constant[bit].is_none())
     }
 
-    /// Returns the machine bit that defines a bit of the file while the flag of that machine bit is set. Returns `None`
-    /// if the bit of the file is a free input.
-    fn second(&self, f: usize) -> Option<(usize, bool)> {
-        let owner = self.owners[f].last().copied().filter(|_| self.fixed[f].is_none());
-        owner.filter(|&(m, _)| self.twin(m).is_none_or(|(first, _)| first != f))
+    /// Returns the machine bits that define a bit of the file while their flags are set, one for each element. Returns
+    /// none if the bit of the file is constant.
+    fn active_owners(&self, f: usize) -> Vec<(usize, bool)> {
+        let mut active: Vec<(usize, bool)> = Vec::new();
+        if self.fixed[f].is_some() {
+            return active;
+        }
+        for &(m, inverted) in self.owners[f].iter().rev() {
+            let is_other = self.twin(m).is_none_or(|(first, _)| first != f);
+            if is_other && active.iter().all(|&(other, _)| self.element[other] != self.element[m]) {
+                active.push((m, inverted));
+                if active.len() == OWNERS {
+                    break;
+                }
+            }
+        }
+        active
     }
 
     /// Returns any state that satisfies the correspondence.
     fn state(&self, pair: &Pair<'_>, e: &mut Engine) -> (Cells, Vec<Lit>) {
-        let free = |e: &mut Engine| e.words.aig.input("state");
-        let own: Vec<Lit> = self.fixed.iter().map(|c| c.map_or_else(|| free(e), Lit::constant)).collect();
-        let mut machine = Vec::with_capacity(self.twins.len());
-        for (bit, constant) in self.constant.iter().enumerate() {
-            machine.push(match (constant, self.twin(bit)) {
-                (Some(c), _) => Lit::constant(*c),
-                (None, Some((f, inverted))) => own[f].xor(inverted),
-                (None, None) => free(e),
-            });
-        }
-        let flags: Vec<Lit> = self.always.iter().map(|&a| if a { Lit::TRUE } else { free(e) }).collect();
-        let mut file = own;
-        for (f, bit) in file.iter_mut().enumerate() {
-            if let Some((m, inverted)) = self.second(f) {
+        let flags: Vec<Lit> =
+            self.flags.iter().map(|c| c.map_or_else(|| e.words.aig.input("state"), Lit::constant)).collect();
+        // Literals of machine bits that have no twin.
+        let own: Vec<Option<Lit>> = (0..self.twins.len())
+            .map(|bit| match (self.constant[bit], self.twin(bit)) {
+                (Some(c), _) => Some(Lit::constant(c)),
+                (None, None) => Some(e.words.aig.input("state")),
+                (None, Some(_)) => None,
+            })
+            .collect();
+        // For each bit of the file: flags, and its value while one of them is set, with `true` for the complement.
+        let mut guards: Vec<Vec<(Lit, Source, bool)>> = vec![Vec::new(); self.fixed.len()];
+        for f in 0..self.fixed.len() {
+            for (m, inverted) in self.active_owners(f) {
                 let flag = flags[self.element[m]];
-                *bit = e.words.mux(flag, &[machine[m].xor(inverted)], &[*bit])[0];
+                match (own[m], self.twin(m)) {
+                    (Some(bit), _) => guards[f].push((flag, Source::Machine(bit), inverted)),
+                    (None, Some((t, other))) => match self.fixed[t] {
+                        Some(c) => guards[f].push((flag, Source::Machine(Lit::constant(c)), inverted != other)),
+                        None => guards[f.max(t)].push((flag, Source::File(f.min(t)), inverted != other)),
+                    },
+                    (None, None) => unreachable!("a machine bit is a bit of the file or has its own literal"),
+                }
             }
         }
+        let mut file: Vec<Lit> = Vec::with_capacity(self.fixed.len());
+        for (constant, guards) in self.fixed.iter().zip(guards) {
+            let mut bit = constant.map_or_else(|| e.words.aig.input("state"), Lit::constant);
+            for (flag, source, inverted) in guards {
+                let value = match source {
+                    Source::File(earlier) => file[earlier],
+                    Source::Machine(literal) => literal,
+                };
+                bit = e.words.mux(flag, &[value.xor(inverted)], &[bit])[0];
+            }
+            file.push(bit);
+        }
+        let twin = |bit: usize| self.twin(bit).map_or(Lit::FALSE, |(f, inverted)| file[f].xor(inverted));
+        let machine: Vec<Lit> = own.iter().enumerate().map(|(bit, own)| own.unwrap_or_else(|| twin(bit))).collect();
         let mut state = self.states.cells(pair, &machine);
         self.elements.iter().zip(&flags).for_each(|(&(id, k), &flag)| state[id.index()][k].defined = flag);
         (state, file)
@@ -297,16 +350,18 @@ impl Guarded {
             }
         }
         for (f, &next) in cycle.file.iter().enumerate() {
-            if let Some((m, inverted)) = self.second(f) {
+            for (m, inverted) in self.active_owners(f) {
                 let when = cycle.flags[self.element[m]];
-                claims.push(Claim { what: What::Owner(f), when, pair: (next, cycle.machine[m].xor(inverted)) });
+                claims.push(Claim { what: What::Owner(f, m), when, pair: (next, cycle.machine[m].xor(inverted)) });
             }
             if let Some(c) = self.fixed[f] {
                 claims.push(Claim { what: What::Fixed(f), when: Lit::TRUE, pair: (next, Lit::constant(c)) });
             }
         }
-        for (element, &flag) in cycle.flags.iter().enumerate().filter(|(element, _)| self.always[*element]) {
-            claims.push(Claim { what: What::Always(element), when: Lit::TRUE, pair: (flag, Lit::TRUE) });
+        for (element, &flag) in cycle.flags.iter().enumerate() {
+            if let Some(c) = self.flags[element] {
+                claims.push(Claim { what: What::Flag(element), when: Lit::TRUE, pair: (flag, Lit::constant(c)) });
+            }
         }
         let claims: Vec<(What, Lit, Lit)> = claims
             .into_iter()
