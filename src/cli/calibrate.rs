@@ -5,8 +5,8 @@ use super::info::plot;
 use super::input::{InputArgs, ReadingOptions};
 use super::paths::listed;
 use super::source::{self, Kind};
-use super::{ExitStatus, Failure, Global, print, schema};
-use crate::diag::{Diagnostic, Place, four_digits, printable};
+use super::{ExitStatus, Failure, Global, print, report, schema};
+use crate::diag::{Diagnostic, Diagnostics, Place, four_digits, printable};
 use crate::files::Batch;
 use crate::interp::samples::array::{Array, Numbers};
 use crate::network::graph::BoundNetwork;
@@ -99,7 +99,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         None => (None, word),
     };
     let files: Vec<SampleFile> = words.map(file).collect();
-    let (found, count, mut batch) = calibrated(&args.input, &files, &args.options)?;
+    let (found, count, mut batch, warnings) = calibrated(&args.input, &files, &args.options)?;
+    report(&warnings.in_file(&args.input.model), global);
     batch.add(&args.output, found.file.as_bytes()).map_err(|e| Failure::io(&args.output, "write", &e))?;
     super::commit(batch)?;
     match (args.json, global.quiet) {
@@ -119,17 +120,17 @@ pub fn calibrate_network(
     samples: &[SampleFile],
     options: &CalibrationOptions,
 ) -> Result<String, Failure> {
-    let (found, _, batch) = calibrated(&InputArgs::new(network, reading), samples, options)?;
+    let (found, _, batch, _) = calibrated(&InputArgs::new(network, reading), samples, options)?;
     super::commit(batch)?;
     Ok(found.file)
 }
 
-/// Returns the types, the number of samples, and the chart as a file that is not yet written.
+/// Returns the types, the number of samples, the chart as a file that is not yet written, and warnings about the graph.
 fn calibrated(
     input: &InputArgs,
     files: &[SampleFile],
     options: &CalibrationOptions,
-) -> Result<(Calibration, usize, Batch), Failure> {
+) -> Result<(Calibration, usize, Batch, Diagnostics), Failure> {
     let bytes = read_file(&input.model).map_err(Failure::input)?;
     let name = source::shown(&input.model);
     let kind = Kind::detect_file(&bytes, &input.model);
@@ -156,7 +157,7 @@ fn calibrated(
         let chart = picture(&title, &found.report);
         batch.add(path, chart.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     }
-    Ok((found, samples.len(), batch))
+    Ok((found, samples.len(), batch, structure.warnings()))
 }
 
 /// Returns `true` if a word is `NAME=FILE` or a file that exists.

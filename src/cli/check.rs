@@ -105,11 +105,7 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
         && !input.sources().has_weights()
     {
         let (sources, name) = (input.sources(), source::shown(input.path()));
-        let structure = match sources.has_quant() {
-            true => sources.structure(&bytes, &name),
-            false => sources.untyped_structure(&bytes, &name),
-        };
-        let structure = structure.map_err(|failure| input.cut(failure))?;
+        let structure = sources.structure_without_weights(&bytes, &name).map_err(|failure| input.cut(failure))?;
         report(&structure.warnings().in_file(input.path()), global);
         let outline = &structure.outline;
         let (nodes, weights, adders) = (outline.calls.len(), outline.size.weights, outline.size.adders());

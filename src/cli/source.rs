@@ -195,11 +195,14 @@ impl SourceArgs {
         Structure::read(bytes, file, &self.graph_options()).map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
-    /// Reads the structure of a graph without a quantisation file; types are ignored.
+    /// Reads the structure of a graph for which no weights are given. Types are ignored without a quantisation file.
     ///
     /// # Errors
     /// Problems in the graph (exit code 2).
-    pub(super) fn untyped_structure(&self, bytes: &[u8], file: &str) -> Result<Structure, Failure> {
+    pub(super) fn structure_without_weights(&self, bytes: &[u8], file: &str) -> Result<Structure, Failure> {
+        if self.has_quant() {
+            return self.structure(bytes, file);
+        }
         let structure = Structure::read_untyped(bytes, file, &self.graph_options());
         structure.map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }

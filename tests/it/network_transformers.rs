@@ -143,20 +143,52 @@ const WEIGHTS: [(&str, &[usize]); 8] = [
     ("pos_emb", &[16, 4]),
 ];
 
+fn write_npy(file: &Path, shape: &[usize], values: impl Iterator<Item = f64>) {
+    let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    let mut head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({sizes}), }}");
+    while (head.len() + 11) % 64 != 0 {
+        head.push(' ');
+    }
+    head.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(head.len()).unwrap().to_le_bytes());
+    bytes.extend(head.bytes());
+    values.for_each(|value| bytes.extend(value.to_le_bytes()));
+    fs::write(file, bytes).unwrap();
+}
+
 fn write_weights(folder: &Path) {
     for (name, shape) in WEIGHTS {
-        let count: usize = shape.iter().product();
-        let sizes: String = shape.iter().map(|n| format!("{n}, ")).collect();
-        let mut head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({sizes}), }}");
-        while (head.len() + 11) % 64 != 0 {
-            head.push(' ');
-        }
-        head.push('\n');
-        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-        bytes.extend(u16::try_from(head.len()).unwrap().to_le_bytes());
-        bytes.extend(head.bytes());
-        (0..count).for_each(|k| bytes.extend(((k * 37 % 64) as f64 / 32.0 - 1.0).to_le_bytes()));
-        fs::write(folder.join(format!("{name}.npy")), bytes).unwrap();
+        let values = (0..shape.iter().product()).map(|k: usize| (k * 37 % 64) as f64 / 32.0 - 1.0);
+        write_npy(&folder.join(format!("{name}.npy")), shape, values);
+    }
+}
+
+#[test]
+fn every_command_reports_axes_in_another_order() {
+    let (mut net, quant) = model();
+    net["buffers"][4]["shape"] = json!([{ "dim": "embed" }, { "dim": "tokens" }]);
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("net.json"), net.to_string()).unwrap();
+    fs::write(folder.path().join("quant.json"), quant.to_string()).unwrap();
+    write_npy(&folder.path().join("x.npy"), &[2, 4], [0.0, 1.0, 2.0, 3.0, 4.0, 0.0, 1.0, 1.0].into_iter());
+    fs::create_dir(folder.path().join("weights")).unwrap();
+    write_weights(&folder.path().join("weights"));
+    for command in [
+        "check net.json",
+        "check net.json --quant quant.json",
+        "info net.json",
+        "info net.json --json",
+        "info net.json --quant quant.json --weights weights",
+        "calibrate net.json --quant quant.json --weights weights --samples x.npy --bits 8 -o q.json",
+        "generate net.json --quant quant.json --weights weights -o net.v",
+    ] {
+        let arguments = command.split(' ').chain(["--tokens", "4"]);
+        let program = env!("CARGO_BIN_EXE_alir2hdl");
+        let done = Command::new(program).current_dir(folder.path()).args(arguments).output().unwrap();
+        let errors = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(0), "{command}: {errors}");
+        assert_eq!(errors.matches("W2002").count(), 1, "{command}: {errors}");
     }
 }
 

@@ -200,8 +200,12 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let Some((source::Kind::Graph, bytes)) = args.input.network_file()?
         && !args.input.sources().has_weights()
     {
-        let (graph, quant) = args.input.sources().graph(&bytes, &source::shown(&args.input.model))?;
-        report(&graph.warnings().in_file(&args.input.model), global);
+        let (sources, name) = (args.input.sources(), source::shown(&args.input.model));
+        let (graph, quant) = sources.graph(&bytes, &name)?;
+        // The listing shows nodes that are not supported, too; only a structure without such nodes has an outline.
+        let structure = sources.structure_without_weights(&bytes, &name);
+        let warnings = structure.map_or_else(|_| graph.warnings(), |structure| structure.warnings());
+        report(&warnings.in_file(&args.input.model), global);
         return print(network::listing(&graph, &quant, args.json, global.verbose).as_bytes());
     }
     if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()? {
