@@ -2,6 +2,7 @@
 
 use crate::harness::{Case, assert_equal_everywhere};
 use crate::lint::assert_silent;
+use crate::projects::tool;
 use alir_testing::random::machine::MachineRecipe;
 use alir2hdl::emit;
 use alir2hdl::formats;
@@ -16,6 +17,7 @@ use num_bigint::BigInt;
 use num_traits::FromPrimitive;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 pub(crate) const DESIGNS: [&str; 6] =
     ["biquad", "leaky_integrator", "mlp_pipeline", "register_file", "select_hold", "serial_matvec"];
@@ -102,4 +104,39 @@ fn sim_random_machines_are_equal_in_every_simulator() {
 fn sim_no_tool_complains_about_random_machines() {
     let cases: Vec<Case> = (1000..1030).map(|seed| random_case(seed, 1)).collect();
     assert_silent(&cases);
+}
+
+#[test]
+fn netlists_of_machines_are_proved_and_changed_ones_refuted() {
+    let Some(yosys) = tool("yosys") else { return };
+    let files = tempfile::tempdir().expect("a folder");
+    let run = |program: &Path, arguments: &[&str]| {
+        let done = Command::new(program).current_dir(files.path()).args(arguments).output().expect("it runs");
+        let printed = [done.stdout, done.stderr].concat();
+        (done.status.code(), String::from_utf8(printed).expect("UTF-8"))
+    };
+    let alir2hdl = Path::new(env!("CARGO_BIN_EXE_alir2hdl"));
+    // Changes of look-up tables, of resets and of power-on values.
+    for (name, command, from, to) in [
+        ("register_file", "synth_ecp5", "16'hca00", "16'hcb00"),
+        ("leaky_integrator", "synth_ice40", "16'hfff0", "16'hff00"),
+        ("select_hold", "synth_xilinx -noiopad", ".INIT(1'h0)", ".INIT(1'h1)"),
+    ] {
+        let model = folder(name).join("fsm.json.gz");
+        let model = model.to_str().expect("UTF-8");
+        let (code, printed) = run(alir2hdl, &["generate", model, "-o", "rtl.v", "--top", "top"]);
+        assert_eq!(code, Some(0), "{printed}");
+        let script = format!("read_verilog rtl.v; {command} -top top; write_verilog -noattr net.v");
+        let (code, printed) = run(&yosys, &["-q", "-p", &script]);
+        assert_eq!(code, Some(0), "{printed}");
+        let (code, printed) = run(alir2hdl, &["prove", model, "net.v"]);
+        assert!(code == Some(0) && printed.starts_with("proved"), "{name}: {printed}");
+        let net = std::fs::read_to_string(files.path().join("net.v")).expect("a netlist");
+        assert!(net.contains(from), "{name} has {from}");
+        std::fs::write(files.path().join("net.v"), net.replace(from, to)).expect("written");
+        let (code, printed) = run(alir2hdl, &["prove", model, "net.v"]);
+        assert!(code == Some(1) && printed.contains("the machine says"), "{name}: {printed}");
+        let (code, printed) = run(alir2hdl, &["prove", model, "net.v", "--rtl", "rtl.v"]);
+        assert!(code == Some(2) && printed.contains("--rtl is a hint for netlists of programs"), "{printed}");
+    }
 }

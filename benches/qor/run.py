@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The whole comparison with alkaid 0.8.2: area and clock, combinational and in five stages. Writes measured.json and RESULTS.md.
 
-Usage: run.py [--models NAME,...] [--seeds 3] [--stages 5] [--parts TABLE,...] [--ours | --report] [--output FILE]
+Usage: run.py [--models NAME,...] [--seeds 3] [--stages 5] [--parts TABLE,...] [--ours | --report] [--yosys PROGRAM]
+
+With --yosys the files are measured-VERSION.json and RESULTS-VERSION.md (VERSION: yosys-0.70) instead.
 
 setup.sh makes what it needs. Small models come first; each figure is added to measured.json (with the commit that it is of) as soon
 as it is known, so that a run may be stopped, and may be of some models or parts only: alkaid's files, and ours of a model whose
@@ -16,7 +18,8 @@ import sys
 from pathlib import Path
 from statistics import median
 
-from flows import figures, place, synthesise
+import flows
+from flows import figures, place, synthesise, version
 from qor import OURS, RESULTS, LARGE, SMALL, TABLES, cut, ours, ports, theirs
 
 # Options of ours besides the objective: alkaid's files have no multiplier blocks here either (-nodsp).
@@ -148,13 +151,19 @@ def stage_columns(what):
     ]
 
 
-def report(rows, stages, seeds):
+def tool_name():
+    """The Yosys in use by name and number: 'Yosys 0.23'."""
+    return ' '.join(version(flows.YOSYS).split()[:2])
+
+
+def report(rows, measured, stages, seeds):
     comb = lambda key: {name: row.get(key, {}) for name, row in rows.items()}
     staged = comb(f'{stages} stages')
     return '\n\n'.join([
         '# Area and clock against alkaid 0.8.2',
-        'Written by `run.py` from measured.json, not by hand; `-` was not measured or not placed (Yosys held 12 and 14.9 GB for ECP5 files '
-        'of alkaid\'s cmvm_64x64 and mlp_8bit when it was stopped). LUTs: Yosys, cells of `synth_xilinx -family xcup -flatten -noiopad '
+        f'Written by `run.py` from {measured.name}, not by hand; `-` was not measured or not placed (Yosys held 12 and 14.9 GB for '
+        'ECP5 files of alkaid\'s cmvm_64x64 and mlp_8bit when it was stopped). '
+        f'LUTs: {tool_name()}, cells of `synth_xilinx -family xcup -flatten -noiopad '
         '-noclkbuf -nodsp -nobram -nosrl` (LUT1 to LUT6, INV, LUT memories) and of `synth_ecp5 -nodsp -nobram -nolutram` '
         '(LUT4, and two for each CCU2C). Flip-flops are those of the first, delay lines counted bit by bit. Clock: '
         f'nextpnr-ecp5, `--85k --speed 6`, between shift registers, median of {seeds} seeds, for {", ".join(ROUTER)} with '
@@ -206,16 +215,21 @@ def main():
     parser.add_argument('--parts', default=','.join(PARTS), help='what to measure of each model')
     parser.add_argument('--ours', action='store_true', help='measure ours only; alkaid stays as it was')
     parser.add_argument('--report', action='store_true', help='measure nothing: write what is known')
-    parser.add_argument('--output', type=Path, default=RESULTS, help=f'default: {RESULTS.name} beside this script')
+    parser.add_argument('--yosys', help='another Yosys than that of the path, with results of its own')
     args = parser.parse_args()
+    measured, output = MEASURED, RESULTS
+    if args.yosys:
+        flows.YOSYS = args.yosys
+        suffix = tool_name().lower().replace(' ', '-')
+        measured, output = (file.with_stem(f'{file.stem}-{suffix}') for file in (MEASURED, RESULTS))
     if not args.report and not OURS.exists():
         sys.exit('run setup.sh first')
-    _, tables, _ = cut(args.output.read_text() if args.output.exists() else '', TABLES)
-    rows = json.loads(MEASURED.read_text()) if MEASURED.exists() else {}
+    _, tables, _ = cut(output.read_text() if output.exists() else '', TABLES)
+    rows = json.loads(measured.read_text()) if measured.exists() else {}
 
     def write():
-        MEASURED.write_text(json.dumps(rows, indent=1) + '\n')
-        args.output.write_text(report(rows, args.stages, args.seeds) + (f'\n{tables.rstrip()}\n' if tables else ''))
+        measured.write_text(json.dumps(rows, indent=1) + '\n')
+        output.write_text(report(rows, measured, args.stages, args.seeds) + (f'\n{tables.rstrip()}\n' if tables else ''))
 
     write()
     for name in [] if args.report else args.models.split(','):

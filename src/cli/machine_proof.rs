@@ -1,7 +1,7 @@
 //! `alir2hdl prove` for stateful designs.
 
 use super::prove::{Args, write_certificate};
-use super::rtl_files::{elaborated, in_file};
+use super::rtl_files::{ElaboratedDesign, elaborated, in_file};
 use super::{ExitStatus, Failure, Global, machine, print, progress, schema};
 use crate::diag::{four_digits, printable};
 use crate::files::Batch;
@@ -29,8 +29,16 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     machine::refuse_flags(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
     let project = args.project()?;
     let language = project.language;
-    let fits = |rtl: &Rtl| check_ports(design, rtl).is_ok();
-    let elaborated = elaborated(&project, args.top.as_deref(), &fits)?;
+    let netlist = args.netlist.read(&project, args.top.as_deref())?;
+    let is_netlist = netlist.is_some();
+    let elaborated = match netlist {
+        Some(rtl) => ElaboratedDesign { rtl, outer: None },
+        None => {
+            args.netlist.refuse()?;
+            let fits = |rtl: &Rtl| check_ports(design, rtl).is_ok();
+            elaborated(&project, args.top.as_deref(), &fits)?
+        }
+    };
     let rtl = &elaborated.rtl;
     check_ports(design, rtl).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
     let counter = Arc::new(ProgressCounter::default());
@@ -41,7 +49,10 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     drop(bar);
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        let sources = args.sources();
+        let sources = match is_netlist {
+            true => Err("the checker reads no netlists".to_owned()),
+            false => args.sources(),
+        };
         let sources = sources.as_ref().map(|(content, source)| (&content[..], &source[..])).map_err(String::clone);
         let top = elaborated.top(args.top.as_deref());
         let files = certificate::for_machine(design, rtl, sources, top, (&mut report, &engine));

@@ -48,22 +48,24 @@ impl NetlistArgs {
     /// # Errors
     /// If one was given (exit code 2).
     pub(super) fn refuse(&self) -> Result<(), Failure> {
-        self.refuse_with("a netlist, and the file is not one: it instantiates no cells of a library")
-    }
-
-    /// Returns an error for options of netlists with a stateful design.
-    ///
-    /// # Errors
-    /// If one was given (exit code 2).
-    pub(super) fn refuse_stateful(&self) -> Result<(), Failure> {
-        self.refuse_with("a netlist, and netlists of stateful designs are not proved")
-    }
-
-    fn refuse_with(&self, purpose: &str) -> Result<(), Failure> {
         let Some(flag) = self.given() else { return Ok(()) };
-        let message = format!("{flag} is for {purpose}");
+        let message =
+            format!("{flag} is for a netlist, and the file is not one: it instantiates no cells of a library");
         let help = "leave it out; RTL is proved without";
         Err(Failure::input(Diagnostic::error("E0804", Place::Flag(flag.into()), message).with_help(help)))
+    }
+
+    /// Returns an error for `--rtl` with a state machine.
+    ///
+    /// # Errors
+    /// If it was given (exit code 2).
+    pub(super) fn refuse_hint(&self) -> Result<(), Failure> {
+        if self.rtl.is_none() {
+            return Ok(());
+        }
+        let message = "--rtl is a hint for netlists of programs, and this is a state machine";
+        let help = "leave it out; netlists of state machines are proved without";
+        Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--rtl".into()), message).with_help(help)))
     }
 
     /// Reads a project as a netlist; `None` if it is not a netlist.

@@ -100,7 +100,7 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) rtl_files: RtlFileArgs,
     #[command(flatten)]
-    netlist: NetlistArgs,
+    pub(super) netlist: NetlistArgs,
     #[command(flatten)]
     names: NameArgs,
     /// Expect the reset at this level [default: low if its port ends in _n]
@@ -229,7 +229,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
-            args.netlist.refuse_stateful()?;
+            args.netlist.refuse_hint()?;
             machine::refuse_flags(
                 args.via.map(|_| "--via").into_iter().chain(args.witness.iter().map(|_| "--witness")),
             )?;

@@ -8,7 +8,7 @@ use crate::engine::{Engine, Limits, Outcome};
 use crate::unroll::{Fault, Gates, Leaves, Unroll, clock_of};
 use alir_core::ir::ValueId;
 use alir_core::ir::machine::Machine;
-use alir_hdl::{Rtl, SignalId};
+use alir_hdl::{Expr, NodeId, Rtl, SignalId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::model::Cells;
@@ -34,6 +34,21 @@ pub(super) struct FileCycle {
     pub(super) matched: FxHashSet<(usize, u32)>,
 }
 
+/// Returns the bits of a power-on value, `None` for undefined ones; `None` if it is not a constant.
+fn power_on(rtl: &Rtl, node: NodeId) -> Option<Vec<Option<bool>>> {
+    let width = rtl.width(node) as usize;
+    match rtl.expr(node) {
+        Expr::Const(value) => Some((0..width as u64).map(|bit| Some(value.bit(bit))).collect()),
+        Expr::Free => Some(vec![None; width]),
+        Expr::Concat(parts) => {
+            let parts: Option<Vec<_>> = parts.iter().map(|&part| power_on(rtl, part)).collect();
+            Some(parts?.concat())
+        }
+        Expr::Slice { x, lo } => Some(power_on(rtl, *x)?[*lo as usize..][..width].to_vec()),
+        _ => None,
+    }
+}
+
 impl<'a> FileRegisters<'a> {
     /// Collects the registers of a file.
     ///
@@ -55,15 +70,13 @@ impl<'a> FileRegisters<'a> {
                 return Err(format!("only some bits of {} are registers", signal.name));
             }
             let init = match signal.init {
-                None => None,
-                Some(node) => match rtl.as_const(node) {
-                    Some(value) => Some(value),
-                    None => return Err(format!("the power-on value of {} is not a constant", signal.name)),
-                },
+                None => vec![None; signal.width as usize],
+                Some(node) => power_on(rtl, node)
+                    .ok_or_else(|| format!("the power-on value of {} is not a constant", signal.name))?,
             };
             file.first.push(file.power_on.len());
             file.registers.push(SignalId(i as u32));
-            file.power_on.extend((0..signal.width).map(|b| init.map(|v| v.bit(u64::from(b)))));
+            file.power_on.extend(init);
         }
         Ok(file)
     }
