@@ -116,7 +116,7 @@ fn netlists_of_machines_are_proved_and_changed_ones_refuted() {
         (done.status.code(), String::from_utf8(printed).expect("UTF-8"))
     };
     let alir2hdl = Path::new(env!("CARGO_BIN_EXE_alir2hdl"));
-    // Changes of look-up tables, of resets and of power-on values.
+    // Changes of look-up tables and of power-on values.
     for (name, command, from, to) in [
         ("register_file", "synth_ecp5", "16'hca00", "16'hcb00"),
         ("leaky_integrator", "synth_ice40", "16'hfff0", "16'hff00"),
