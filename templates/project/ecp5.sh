@@ -1,4 +1,4 @@
-{% let proves = v.streams.is_none() && !v.stateful -%}
+{% let proves = v.streams.is_none() -%}
 #!/bin/sh
 # Synthesis, placement and routing of {{ v.top }} for {{ v.yosys_part }} with yosys and nextpnr. YOSYS, NEXTPNR, {% if v.nextpnr.is_ecp5() %}ECPPACK{% else %}ICEPACK{% endif %}, NEXTPNR_FLAGS (more options)
 # and SEED may be set.
@@ -14,7 +14,7 @@ case "${MODEL:-}" in
 *) MODEL="$PWD/$MODEL" ;;
 {%- else %}
 '') ;;
-*) echo "{{ v.nextpnr.family }}.sh: MODEL is set, and netlists of {% if v.stateful %}stateful designs{% else %}AXI4-Stream wrappers{% endif %} are not proved" >&2 && exit 2 ;;
+*) echo "{{ v.nextpnr.family }}.sh: MODEL is set, and netlists of AXI4-Stream wrappers are not proved" >&2 && exit 2 ;;
 {%- endif %}
 esac
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ esac
 "${YOSYS:-yosys}" -q -l reports/yosys/yosys.log -s scripts/yosys.ys
 {%- if proves %}
 if [ -n "${MODEL:-}" ]; then
-    "${ALIR2HDL:-alir2hdl}" prove "$MODEL" reports/yosys/{{ v.top }}_netlist.v --rtl rtl/{{ v.top }}.v --cells {{ v.nextpnr.family }}
+    "${ALIR2HDL:-alir2hdl}" prove "$MODEL" reports/yosys/{{ v.top }}_netlist.v{% if !v.stateful %} --rtl rtl/{{ v.top }}.v{% endif %} --cells {{ v.nextpnr.family }}
 fi
 {%- endif %}
 {%- if v.nextpnr.exceeds_pins() && !v.nextpnr.is_ecp5() %}

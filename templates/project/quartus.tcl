@@ -37,9 +37,9 @@ foreach name [lsearch -all -inline -regexp [get_report_panel_names] {Setup Summa
     }
 }
 unload_report
-{%- if v.streams.is_none() && !v.stateful %}
+{%- if v.streams.is_none() %}
 puts "netlist: quartus_eda --simulation --tool=modelsim_oem --format=verilog --output_directory=[file join $reports netlist] {{ v.top }}"
-puts "proof of the netlist: alir2hdl prove MODEL [file join $reports netlist {{ v.top }}.vo] --rtl [file join $root rtl {{ v.top }}.v] --cells intel"
+puts "proof of the netlist: alir2hdl prove MODEL [file join $reports netlist {{ v.top }}.vo]{% if !v.stateful %} --rtl [file join $root rtl {{ v.top }}.v]{% endif %} --cells intel"
 {%- endif %}
 project_close
 if {$worst eq {}} {

@@ -22,8 +22,8 @@ report_utilization -file [file join $reports utilization_synth.rpt]
 report_timing_summary -file [file join $reports timing_synth.rpt]
 write_checkpoint -force [file join $reports {{ v.top }}_synth.dcp]
 write_verilog -force -mode funcsim [file join $reports {{ v.top }}_netlist.v]
-{%- if v.streams.is_none() && !v.stateful %}
-puts "proof of the netlist: alir2hdl prove MODEL [file join $reports {{ v.top }}_netlist.v] --rtl [file join $root rtl {{ v.top }}.v] --cells xilinx"
+{%- if v.streams.is_none() %}
+puts "proof of the netlist: alir2hdl prove MODEL [file join $reports {{ v.top }}_netlist.v]{% if !v.stateful %} --rtl [file join $root rtl {{ v.top }}.v]{% endif %} --cells xilinx"
 {%- endif %}
 
 set best {}

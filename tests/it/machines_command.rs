@@ -97,6 +97,20 @@ fn both_languages_and_the_interface_are_written() {
     assert_eq!(facts["outputs"][2]["lsb"], 26);
 }
 
+#[test]
+fn scripts_of_projects_prove_netlists_without_a_hint() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("p").display().to_string();
+    let file = design("serial_matvec");
+    let devices = ["--flow", "yosys,vivado,quartus", "--device", "ecp5,7series,agilex7"];
+    works(&[&["project", file.to_str().unwrap(), "-o", &output], &devices[..]].concat());
+    for (script, family) in [("ecp5.sh", "ecp5"), ("vivado.tcl", "xilinx"), ("quartus.tcl", "intel")] {
+        let text = fs::read_to_string(dir.path().join("p/scripts").join(script)).unwrap();
+        let line = text.lines().find(|line| line.contains(" prove ")).unwrap_or_else(|| panic!("{script}:\n{text}"));
+        assert!(line.contains(&format!("--cells {family}")) && !line.contains("--rtl"), "{script}: {line}");
+    }
+}
+
 /// Signals of several elements precede others here: each port is compared with the name of its own signal.
 #[test]
 fn ports_that_keep_their_names_are_not_noted() {
