@@ -2,7 +2,7 @@
 
 use crate::harness::{Case, assert_equal_everywhere};
 use crate::lint::assert_silent;
-use crate::projects::tool;
+use crate::projects::{said, start, tool, works};
 use alir_testing::random::machine::MachineRecipe;
 use alir2hdl::emit;
 use alir2hdl::formats;
@@ -17,7 +17,6 @@ use num_bigint::BigInt;
 use num_traits::FromPrimitive;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 pub(crate) const DESIGNS: [&str; 6] =
     ["biquad", "leaky_integrator", "mlp_pipeline", "register_file", "select_hold", "serial_matvec"];
@@ -110,10 +109,10 @@ fn sim_no_tool_complains_about_random_machines() {
 fn netlists_of_machines_are_proved_and_changed_ones_refuted() {
     let Some(yosys) = tool("yosys") else { return };
     let files = tempfile::tempdir().expect("a folder");
-    let run = |program: &Path, arguments: &[&str]| {
-        let done = Command::new(program).current_dir(files.path()).args(arguments).output().expect("it runs");
-        let printed = [done.stdout, done.stderr].concat();
-        (done.status.code(), String::from_utf8(printed).expect("UTF-8"))
+    let works = |program: &Path, arguments: &[&str]| works(program, files.path(), arguments);
+    let fails = |arguments: &[&str]| {
+        let output = start(env!("CARGO_BIN_EXE_alir2hdl"), files.path(), arguments);
+        (output.status.code(), said(&output))
     };
     let alir2hdl = Path::new(env!("CARGO_BIN_EXE_alir2hdl"));
     // Changes of look-up tables and of power-on values.
@@ -124,19 +123,17 @@ fn netlists_of_machines_are_proved_and_changed_ones_refuted() {
     ] {
         let model = folder(name).join("fsm.json.gz");
         let model = model.to_str().expect("UTF-8");
-        let (code, printed) = run(alir2hdl, &["generate", model, "-o", "rtl.v", "--top", "top"]);
-        assert_eq!(code, Some(0), "{printed}");
+        works(alir2hdl, &["generate", model, "-o", "rtl.v", "--top", "top"]);
         let script = format!("read_verilog rtl.v; {command} -top top; write_verilog -noattr net.v");
-        let (code, printed) = run(&yosys, &["-q", "-p", &script]);
-        assert_eq!(code, Some(0), "{printed}");
-        let (code, printed) = run(alir2hdl, &["prove", model, "net.v"]);
-        assert!(code == Some(0) && printed.starts_with("proved"), "{name}: {printed}");
+        works(&yosys, &["-q", "-p", &script]);
+        let printed = works(alir2hdl, &["prove", model, "net.v"]);
+        assert!(printed.starts_with("proved"), "{name}: {printed}");
         let net = std::fs::read_to_string(files.path().join("net.v")).expect("a netlist");
         assert!(net.contains(from), "{name} has {from}");
         std::fs::write(files.path().join("net.v"), net.replace(from, to)).expect("written");
-        let (code, printed) = run(alir2hdl, &["prove", model, "net.v"]);
+        let (code, printed) = fails(&["prove", model, "net.v"]);
         assert!(code == Some(1) && printed.contains("the machine says"), "{name}: {printed}");
-        let (code, printed) = run(alir2hdl, &["prove", model, "net.v", "--rtl", "rtl.v"]);
+        let (code, printed) = fails(&["prove", model, "net.v", "--rtl", "rtl.v"]);
         assert!(code == Some(2) && printed.contains("--rtl is a hint for netlists of programs"), "{printed}");
     }
 }

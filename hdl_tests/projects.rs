@@ -11,7 +11,7 @@ use tempfile::TempDir;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Runs a program in a folder, with the private environment on its PATH.
-fn start(program: impl AsRef<std::ffi::OsStr>, folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn start(program: impl AsRef<std::ffi::OsStr>, folder: &Path, arguments: &[&str]) -> Output {
     let mut path = std::env::var_os("PATH").unwrap_or_default();
     path.push(OsString::from(format!(":{ROOT}/.venv/bin")));
     let mut command = Command::new(program);
@@ -21,7 +21,7 @@ fn start(program: impl AsRef<std::ffi::OsStr>, folder: &Path, arguments: &[&str]
     command.output().expect("the program starts")
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 

@@ -301,6 +301,31 @@ fn seems_equal(json: &[u8], text: &str) -> bool {
     compared.difference(&[]).is_none()
 }
 
+#[test]
+fn changed_texts_that_are_proved_seem_equal() {
+    let (mut proved, mut refuted) = (0, 0);
+    // Machines with registers that become defined at different times, or never.
+    for seed in [151, 214, 219, 238, 255, 261, 266, 272, 313, 354] {
+        let (machine, json) = drawn(seed).unwrap();
+        let netlist = lower_machine(&machine, "machine");
+        let text = emit::text(&netlist, emit::Language::Verilog, &emit::Options::default());
+        for (from, to) in [("1'b0", "1'b1"), ("1'b1", "1'b0"), ("'d0", "'d1")] {
+            for (at, _) in text.match_indices(from) {
+                let other = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);
+                match prove_rtl(&machine, &other, Language::Verilog).unwrap().verdict {
+                    Verdict::Proved => {
+                        assert!(seems_equal(&json, &other), "seed {seed}\n{other}");
+                        proved += 1;
+                    }
+                    Verdict::Differs { .. } => refuted += 1,
+                    Verdict::Unknown { .. } => {}
+                }
+            }
+        }
+    }
+    assert!(proved >= 10 && refuted >= 20, "{proved} proved, {refuted} refuted");
+}
+
 /// Whatever is recorded for RTL that differs, it is not called right.
 #[test]
 fn no_certificate_makes_a_wrong_text_right() {

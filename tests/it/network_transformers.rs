@@ -1,6 +1,7 @@
 //! Transformer blocks of IR v2: random ones against a reference in fractions, several layers and embeddings as one
 //! model, and 60 wrong inputs, each refused with its place.
 
+use crate::common::run;
 use crate::network_ir::check_case;
 use alir_testing::is_nightly;
 use alir2hdl::network::graph::{Options, Structure};
@@ -183,11 +184,9 @@ fn every_command_reports_axes_in_another_order() {
         "calibrate net.json --quant quant.json --weights weights --samples x.npy --bits 8 -o q.json",
         "generate net.json --quant quant.json --weights weights -o net.v",
     ] {
-        let arguments = command.split(' ').chain(["--tokens", "4"]);
-        let program = env!("CARGO_BIN_EXE_alir2hdl");
-        let done = Command::new(program).current_dir(folder.path()).args(arguments).output().unwrap();
-        let errors = String::from_utf8_lossy(&done.stderr);
-        assert_eq!(done.status.code(), Some(0), "{command}: {errors}");
+        let arguments: Vec<&str> = command.split(' ').chain(["--tokens", "4"]).collect();
+        let (code, _, errors) = run(folder.path(), &arguments);
+        assert_eq!(code, 0, "{command}: {errors}");
         assert_eq!(errors.matches("W2002").count(), 1, "{command}: {errors}");
     }
 }
