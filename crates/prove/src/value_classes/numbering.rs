@@ -99,6 +99,13 @@ fn is_negative_less_one(model: &Model, id: ValueId) -> bool {
         if kif.signed && model.kif(*x).frac == kif.frac && !model.kif(*x).is_zero())
 }
 
+/// Returns `true` if a value of range `x` has no set bit that a value of range `mask` does not have, because `mask` is
+/// one number, all of whose bits are set.
+fn is_masked(x: &Range, mask: &Range) -> bool {
+    let is_full = mask.lo == mask.hi && mask.lo.sign() == Sign::Plus && (&mask.lo & (&mask.lo + 1u8)) == BigInt::ZERO;
+    is_full && x.frac == mask.frac && x.lo.sign() != Sign::Minus && x.hi <= mask.lo
+}
+
 /// Returns the number of look-ups whose operand is a concatenation of bits of several values.
 pub(super) fn words(model: &Model) -> usize {
     let is_word = |x: &ValueId| matches!(model.node(*x).op, Op::Add { .. }) && model.kif(*x).width() <= MOST_WORD;
@@ -229,7 +236,7 @@ impl<'a> Numbering<'a> {
             Op::Sub { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, true)]),
             Op::Sum { terms } => all.extend(terms.iter().map(|t| (t.value, t.shift, t.neg))),
             Op::Unary { x, .. } if is_negative_less_one(model, id) => all.push((*x, 0, true)),
-            _ => return None,
+            op => all.extend(self.scaled_operand(side, op)?),
         }
         let (mut terms, mut ranges) = (Vec::with_capacity(all.len() + 1), Vec::with_capacity(all.len() + 1));
         for (v, shift, neg) in all {
@@ -249,6 +256,35 @@ impl<'a> Numbering<'a> {
             ranges.push(constant);
         }
         Some((terms, ranges))
+    }
+
+    /// Returns the addends of an operation that is a multiple of one operand because the other operand is a number: a
+    /// product, or a mask whose bits are all set. Products with zero have none.
+    fn scaled_operand(&self, side: usize, op: &Op) -> Option<Vec<(ValueId, i32, bool)>> {
+        let range = |v: ValueId| &self.classes[self.of[side][v.index()] as usize].range;
+        match *op {
+            Op::Mul { a, b } => {
+                let is_number = |v: ValueId| range(v).lo == range(v).hi;
+                let (x, number) = match (is_number(a), is_number(b)) {
+                    (_, true) => (a, range(b)),
+                    (true, _) => (b, range(a)),
+                    _ => return None,
+                };
+                let (frac, neg) = (i32::try_from(number.frac).ok()?, number.lo.sign() == Sign::Minus);
+                let size = u64::try_from(number.lo.magnitude()).ok().filter(|size| *size != 0)?;
+                let bits = (0..u64::BITS as i32).filter(|bit| size >> bit & 1 == 1);
+                Some(bits.map(|bit| (x, bit - frac, neg)).collect())
+            }
+            Op::Binary { op: BinaryBits::And, a, b, shift } => {
+                let (of_a, of_b) = (range(a), &range(b).scaled(shift));
+                match (is_masked(of_a, of_b), is_masked(of_b, of_a)) {
+                    (true, _) => Some(vec![(a, 0, false)]),
+                    (_, true) => Some(vec![(b, shift, false)]),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
     }
 
     /// Returns the class that equals a class, if one is known; otherwise the class itself.
@@ -272,7 +308,7 @@ impl<'a> Numbering<'a> {
             let (range, cut) = exact.cut(kif);
             return (Key::Form(Rc::new(form), cut), range);
         }
-        let is_sum = is_negative_less_one(model, id);
+        let is_sum = is_negative_less_one(model, id) || self.scaled_operand(side, &model.node(id).op).is_some();
         let class = |v: ValueId| self.representative(self.of[side][v.index()]);
         let range = |v: ValueId| &self.classes[self.of[side][v.index()] as usize].range;
         let full = Range::from_kif(kif);
@@ -295,7 +331,7 @@ impl<'a> Numbering<'a> {
             | Op::Sum { .. }
             | Op::Quantise { .. }
             | Op::AddConst { .. } => self.key_of_sum(side, id, kif),
-            Op::Unary { .. } if is_sum => self.key_of_sum(side, id, kif),
+            _ if is_sum => self.key_of_sum(side, id, kif),
             Op::Relu { x } => {
                 let r = range(*x);
                 let positive = Range { lo: r.lo.clone().max(BigInt::ZERO), hi: r.hi.clone().max(BigInt::ZERO), ..*r };
@@ -556,7 +592,7 @@ impl<'a> Numbering<'a> {
         }
         let is_short = parts.iter().map(|(form, ..)| form.terms.len()).sum::<usize>() <= TERMS.2;
         let form = is_short.then(|| Form::sum(&parts)).flatten().filter(|form| form.terms.len() <= most);
-        let Some(form) = form else {
+        let Some(form) = form.map(|form| self.with_joined_parts(form)) else {
             let (range, cut) = cut(exact);
             return (Key::Sum(terms, cut), range);
         };
@@ -568,7 +604,55 @@ impl<'a> Numbering<'a> {
             (exact, own) => exact.or(own),
         };
         let (range, cut) = cut(exact);
+        if let (Cut::To(_), Some((form, range))) = (cut, self.last_places(&form, kif)) {
+            return (Key::Form(Rc::new(form), Cut::None), range);
+        }
         (Key::Form(Rc::new(form), cut), range)
+    }
+
+    /// Returns a sum that equals the given one after wrapping to a type, without terms that wrapping removes, and its
+    /// range. Returns `None` unless the type contains all its numbers.
+    fn last_places(&self, form: &Form, kif: Kif) -> Option<(Form, Range)> {
+        let kept = |(class, count): &(u32, i128)| self.term_place(form, *class, *count) > -modulus(kif);
+        let terms: Vec<(u32, i128)> = form.terms.iter().copied().filter(kept).collect();
+        if terms.len() == form.terms.len() {
+            return None;
+        }
+        let form = Form { terms, ..form.clone() }.reduced();
+        let (range, cut) = self.range_of(&form)?.cut(kif);
+        (cut == Cut::None).then_some((form, range))
+    }
+
+    /// Returns the sum with `x - x mod m` and `x mod m` joined to `x` wherever both have the same factor.
+    fn with_joined_parts(&self, mut form: Form) -> Form {
+        let joined = |form: &Form| {
+            form.terms.iter().enumerate().find_map(|(at, &(low, count))| {
+                let low = &self.classes[low as usize];
+                let (whole, modulus) = low.wrapped.as_ref()?;
+                let end = Range { lo: 1.into(), hi: 1.into(), frac: -modulus };
+                let left = end.plus(&low.range.negated())?;
+                if low.range.lo.sign() == Sign::Minus || left.lo.sign() != Sign::Plus {
+                    return None;
+                }
+                let of = form.terms.iter().position(|&(high, of)| {
+                    let floor = self.classes[high as usize].floor.as_ref();
+                    let is_rest = |floor: &Rounded| {
+                        (floor.frac, floor.plus, floor.rectified, floor.lost) == (-modulus, 0, false, None)
+                            && floor.form == *whole
+                    };
+                    of == count && floor.is_some_and(is_rest)
+                })?;
+                let kept = form.terms.iter().enumerate().filter(|(k, _)| *k != at && *k != of);
+                let rest = Form { terms: kept.map(|(_, term)| *term).collect(), ..form.clone() };
+                let scale = i32::try_from(-form.frac).ok()?;
+                let sum = Form::sum(&[(&rest, 0, false), (&whole.times(count)?, scale, false)]);
+                sum.filter(|sum| sum.terms.len() <= TERMS.0)
+            })
+        };
+        while let Some(less) = joined(&form) {
+            form = less;
+        }
+        form
     }
 
     /// Returns a sum over the values before wrapping, if the type of the result contains no bit that wrapping affected,

@@ -90,7 +90,7 @@ impl Shape {
 }
 
 impl Form {
-    fn times(&self, factor: i128) -> Option<Form> {
+    pub(super) fn times(&self, factor: i128) -> Option<Form> {
         let times = |count: i128| count.checked_mul(factor);
         let terms: Option<_> = self.terms.iter().map(|(class, count)| Some((*class, times(*count)?))).collect();
         Some(Form { terms: terms?, constant: times(self.constant)?, frac: self.frac })
@@ -175,6 +175,11 @@ impl Rounded {
 impl Numbering<'_> {
     fn place(&self, class: u32) -> i64 {
         self.classes[class as usize].range.frac
+    }
+
+    /// Returns the last binary place of a term of a sum.
+    pub(super) fn term_place(&self, form: &Form, class: u32, count: i128) -> i64 {
+        term_grain(form, (class, count), &|class| self.place(class))
     }
 
     fn grain(&self, form: &Form) -> i64 {
