@@ -3,8 +3,9 @@
 //! Values are numbered as in value numbering (Alpern, Wegman and Zadeck, POPL 1988, in its hashing form): equal
 //! operations on operands of the same classes are one class. Operations are described over real numbers: sums are sets
 //! of terms, and a type is omitted if intervals, which start at the types of the ports, prove that no value overflows
-//! it or is rounded by it. Rounded or rectified values are described by the sum before rounding ([`rounding`]). So a
-//! program that was narrowed, reordered or shared has the same classes. If two programs differ, a value of the second
+//! it or is rounded by it. A product with a number is a sum, and so is a mask of ones; the upper and the last bits of a
+//! value are joined. Rounded or rectified values are described by the sum before rounding ([`rounding`]). So a program
+//! that was narrowed, reordered or shared has the same classes. If two programs differ, a value of the second
 //! is compared with a value of the first that has the same samples. Such a lemma is proved over the nearest values that
 //! are known to be equal, as free inputs. If it holds, the two classes become one, and their readers are equal without
 //! further lemmas. A lemma is stronger than necessary, so a failed one proves nothing.

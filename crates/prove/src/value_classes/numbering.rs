@@ -630,19 +630,19 @@ impl<'a> Numbering<'a> {
                 let low = &self.classes[low as usize];
                 let (whole, modulus) = low.wrapped.as_ref()?;
                 let end = Range { lo: 1.into(), hi: 1.into(), frac: -modulus };
-                let left = end.plus(&low.range.negated())?;
-                if low.range.lo.sign() == Sign::Minus || left.lo.sign() != Sign::Plus {
+                let below_end = end.plus(&low.range.negated())?;
+                if low.range.lo.sign() == Sign::Minus || below_end.lo.sign() != Sign::Plus {
                     return None;
                 }
-                let of = form.terms.iter().position(|&(high, of)| {
+                let high = form.terms.iter().position(|&(high, other)| {
                     let floor = self.classes[high as usize].floor.as_ref();
                     let is_rest = |floor: &Rounded| {
                         (floor.frac, floor.plus, floor.rectified, floor.lost) == (-modulus, 0, false, None)
                             && floor.form == *whole
                     };
-                    of == count && floor.is_some_and(is_rest)
+                    other == count && floor.is_some_and(is_rest)
                 })?;
-                let kept = form.terms.iter().enumerate().filter(|(k, _)| *k != at && *k != of);
+                let kept = form.terms.iter().enumerate().filter(|(k, _)| *k != at && *k != high);
                 let rest = Form { terms: kept.map(|(_, term)| *term).collect(), ..form.clone() };
                 let scale = i32::try_from(-form.frac).ok()?;
                 let sum = Form::sum(&[(&rest, 0, false), (&whole.times(count)?, scale, false)]);
