@@ -261,11 +261,11 @@ impl<'a> Numbering<'a> {
     /// Returns the addends of an operation that is a multiple of one operand because the other operand is a number: a
     /// product, or a mask whose bits are all set. Products with zero have none.
     fn scaled_operand(&self, side: usize, op: &Op) -> Option<Vec<(ValueId, i32, bool)>> {
-        let range = |v: ValueId| &self.classes[self.of[side][v.index()] as usize].range;
+        let class = |v: ValueId| self.of[side][v.index()];
+        let range = |v: ValueId| &self.classes[class(v) as usize].range;
         match *op {
             Op::Mul { a, b } => {
-                let is_number = |v: ValueId| range(v).lo == range(v).hi;
-                let (x, number) = match (is_number(a), is_number(b)) {
+                let (x, number) = match (self.is_constant(class(a)), self.is_constant(class(b))) {
                     (_, true) => (a, range(b)),
                     (true, _) => (b, range(a)),
                     _ => return None,
@@ -608,51 +608,6 @@ impl<'a> Numbering<'a> {
             return (Key::Form(Rc::new(form), Cut::None), range);
         }
         (Key::Form(Rc::new(form), cut), range)
-    }
-
-    /// Returns a sum that equals the given one after wrapping to a type, without terms that wrapping removes, and its
-    /// range. Returns `None` unless the type contains all its numbers.
-    fn last_places(&self, form: &Form, kif: Kif) -> Option<(Form, Range)> {
-        let kept = |(class, count): &(u32, i128)| self.term_place(form, *class, *count) > -modulus(kif);
-        let terms: Vec<(u32, i128)> = form.terms.iter().copied().filter(kept).collect();
-        if terms.len() == form.terms.len() {
-            return None;
-        }
-        let form = Form { terms, ..form.clone() }.reduced();
-        let (range, cut) = self.range_of(&form)?.cut(kif);
-        (cut == Cut::None).then_some((form, range))
-    }
-
-    /// Returns the sum with `x - x mod m` and `x mod m` joined to `x` wherever both have the same factor.
-    fn with_joined_parts(&self, mut form: Form) -> Form {
-        let joined = |form: &Form| {
-            form.terms.iter().enumerate().find_map(|(at, &(low, count))| {
-                let low = &self.classes[low as usize];
-                let (whole, modulus) = low.wrapped.as_ref()?;
-                let end = Range { lo: 1.into(), hi: 1.into(), frac: -modulus };
-                let below_end = end.plus(&low.range.negated())?;
-                if low.range.lo.sign() == Sign::Minus || below_end.lo.sign() != Sign::Plus {
-                    return None;
-                }
-                let high = form.terms.iter().position(|&(high, other)| {
-                    let floor = self.classes[high as usize].floor.as_ref();
-                    let is_rest = |floor: &Rounded| {
-                        (floor.frac, floor.plus, floor.rectified, floor.lost) == (-modulus, 0, false, None)
-                            && floor.form == *whole
-                    };
-                    other == count && floor.is_some_and(is_rest)
-                })?;
-                let kept = form.terms.iter().enumerate().filter(|(k, _)| *k != at && *k != high);
-                let rest = Form { terms: kept.map(|(_, term)| *term).collect(), ..form.clone() };
-                let scale = i32::try_from(-form.frac).ok()?;
-                let sum = Form::sum(&[(&rest, 0, false), (&whole.times(count)?, scale, false)]);
-                sum.filter(|sum| sum.terms.len() <= TERMS.0)
-            })
-        };
-        while let Some(less) = joined(&form) {
-            form = less;
-        }
-        form
     }
 
     /// Returns a sum over the values before wrapping, if the type of the result contains no bit that wrapping affected,

@@ -9,7 +9,9 @@
 //! - `floor(floor(x)) = floor(x)`, if the outer `floor` keeps no bit that the inner one drops;
 //! - `max(floor(x), 0) = floor(max(x, 0))`;
 //! - `floor(max(x, 0) + c) = max(floor(x + c), 0)`, if `c` is at least zero and less than the unit;
-//! - `floor(y + x) = y`, if `y` is a multiple of the unit, and `x` at least zero and less than it.
+//! - `floor(y + x) = y`, if `y` is a multiple of the unit, and `x` at least zero and less than it;
+//! - `(y + x) mod m = x`, if `y` is a multiple of `m`, and `x` at least zero and less than it;
+//! - `floor(x) + x mod m = x`, if `m` is the unit.
 //!
 //! All identities also hold modulo a power of two, if the bits that are read of the result are below it. Two values are
 //! affine images of each other if their sums are equal except for a power of two and a multiple of their unit.
@@ -90,7 +92,7 @@ impl Shape {
 }
 
 impl Form {
-    pub(super) fn times(&self, factor: i128) -> Option<Form> {
+    fn times(&self, factor: i128) -> Option<Form> {
         let times = |count: i128| count.checked_mul(factor);
         let terms: Option<_> = self.terms.iter().map(|(class, count)| Some((*class, times(*count)?))).collect();
         Some(Form { terms: terms?, constant: times(self.constant)?, frac: self.frac })
@@ -175,11 +177,6 @@ impl Rounded {
 impl Numbering<'_> {
     fn place(&self, class: u32) -> i64 {
         self.classes[class as usize].range.frac
-    }
-
-    /// Returns the last binary place of a term of a sum.
-    pub(super) fn term_place(&self, form: &Form, class: u32, count: i128) -> i64 {
-        term_grain(form, (class, count), &|class| self.place(class))
     }
 
     fn grain(&self, form: &Form) -> i64 {
@@ -314,6 +311,51 @@ impl Numbering<'_> {
             }
         }
         Some(form)
+    }
+
+    /// Returns a sum that equals the given one after wrapping to a type, without terms that wrapping removes, and its
+    /// range. Returns `None` unless the type contains all its numbers.
+    pub(super) fn last_places(&self, form: &Form, kif: Kif) -> Option<(Form, Range)> {
+        let kept = |term: &(u32, i128)| term_grain(form, *term, &|class| self.place(class)) > -modulus(kif);
+        let terms: Vec<(u32, i128)> = form.terms.iter().copied().filter(kept).collect();
+        if terms.len() == form.terms.len() {
+            return None;
+        }
+        let form = Form { terms, ..form.clone() }.reduced();
+        let (range, cut) = self.range_of(&form)?.cut(kif);
+        (cut == Cut::None).then_some((form, range))
+    }
+
+    /// Returns the sum with `x - x mod m` and `x mod m` joined to `x` wherever both have the same factor.
+    pub(super) fn with_joined_parts(&self, mut form: Form) -> Form {
+        let joined = |form: &Form| {
+            form.terms.iter().enumerate().find_map(|(at, &(low, count))| {
+                let low = &self.classes[low as usize];
+                let (whole, modulus) = low.wrapped.as_ref()?;
+                let end = Range { lo: 1.into(), hi: 1.into(), frac: -modulus };
+                let below_end = end.plus(&low.range.negated())?;
+                if low.range.lo < BigInt::ZERO || below_end.lo <= BigInt::ZERO {
+                    return None;
+                }
+                let high = form.terms.iter().position(|&(high, other)| {
+                    let floor = self.classes[high as usize].floor.as_ref();
+                    let is_rest = |floor: &Rounded| {
+                        (floor.frac, floor.plus, floor.rectified, floor.lost) == (-modulus, 0, false, None)
+                            && floor.form == *whole
+                    };
+                    other == count && floor.is_some_and(is_rest)
+                })?;
+                let kept = form.terms.iter().enumerate().filter(|(k, _)| *k != at && *k != high);
+                let rest = Form { terms: kept.map(|(_, term)| *term).collect(), ..form.clone() };
+                let scale = i32::try_from(-form.frac).ok()?;
+                let sum = Form::sum(&[(&rest, 0, false), (&whole.times(count)?, scale, false)]);
+                sum.filter(|sum| sum.terms.len() <= TERMS.0)
+            })
+        };
+        while let Some(less) = joined(&form) {
+            form = less;
+        }
+        form
     }
 
     /// Returns a sum with each term replaced by the exact sum that defines the term.
