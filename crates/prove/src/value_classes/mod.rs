@@ -713,8 +713,8 @@ mod tests {
     }
 
     /// The upper and lower bits of `x`, the latter masked by ones, are added to `z`, and the sum is multiplied by a
-    /// constant; `z` is read from the lower bits of its sum with the upper bits of `x`. In some programs the parts of `x`
-    /// do not fit together.
+    /// constant. `z` is read from the lower bits of its sum with the upper bits of `x`. In some programs the parts of
+    /// `x` do not fit together.
     #[test]
     fn joined_parts_of_a_value_need_no_solver() {
         let kif = |signed, width: i32, frac| Kif { signed, int: width - i32::from(signed) - frac, frac };
