@@ -133,6 +133,8 @@ pub(super) struct Numbering<'a> {
     pub(super) terms: [usize; 2],
     /// Remaining number of terms in the rounded sums of each program.
     pub(super) shapes: [usize; 2],
+    /// Classes that wrapping makes of another class with fewer possible values: the other class, and the type.
+    pub(super) narrower: FxHashMap<u32, (u32, Kif)>,
     /// Classes of the first program that have a class as an operand.
     pub(super) readers: FxHashMap<u32, Vec<u32>>,
 }
@@ -190,6 +192,7 @@ impl<'a> Numbering<'a> {
             && self.range_of(form).is_some_and(|range| range.frac <= i64::from(kif.frac))
         {
             self.classes[class as usize].wrapped = Some((form.clone(), modulus(*kif)));
+            self.compare_to_wrapped(class, form, *kif);
         }
         let Key::Form(form, Cut::None) = key else { return };
         // A count of comparisons, such as a quantiser with thresholds, is not expanded, as sums of many counts would be
@@ -220,6 +223,30 @@ impl<'a> Numbering<'a> {
             None => {
                 self.directions.insert(direction, class);
             }
+        }
+    }
+
+    /// Records that a sum of one class, which wrapping to a type makes of `class`, has fewer values as `class`.
+    fn compare_to_wrapped(&mut self, class: u32, form: &Form, kif: Kif) {
+        let ([(whole, 1)], 0, 0) = (&form.terms[..], form.constant, form.frac) else { return };
+        let size = |class: u32| {
+            let range = self.classes[class as usize].range.at(i64::from(kif.frac))?;
+            Some(range.hi - range.lo)
+        };
+        let range = &self.classes[*whole as usize].range;
+        let of = Kif { signed: !kif.signed, int: kif.int + if kif.signed { 1 } else { -1 }, frac: kif.frac };
+        let is_narrower = range.cut(of).1 == Cut::None && size(class).is_some_and(|own| Some(own) < size(*whole));
+        if is_narrower && !self.narrower.contains_key(whole) {
+            self.narrower.insert(*whole, (class, of));
+        }
+    }
+
+    /// Returns the range of the input of a lemma for a class, and the type to which the input is wrapped to get the
+    /// class, if it is another number.
+    pub(super) fn input(&self, class: u32) -> (&Range, Option<Kif>) {
+        match self.narrower.get(&class) {
+            Some(&(narrower, kif)) => (&self.classes[narrower as usize].range, Some(kif)),
+            None => (&self.classes[class as usize].range, None),
         }
     }
 
@@ -883,10 +910,17 @@ impl<'a> Numbering<'a> {
         builder.limits(Limits::derived());
         let mut at: FxHashMap<u32, (ValueId, Kif)> = FxHashMap::default();
         for (input, &class) in window.ports.iter().enumerate() {
-            let kif = self.classes[class as usize].range.kif()?;
+            let (range, wraps) = self.input(class);
+            let kif = range.kif()?;
             let id = builder.op(Op::Input { input: input as u32 }, Interval::full(kif));
-            let id = if clamped { self.clamped(&mut builder, class, id, kif)? } else { id };
-            at.insert(class, (id, kif));
+            let x = if clamped { within(&mut builder, range, id, kif)? } else { id };
+            at.insert(
+                class,
+                match wraps {
+                    Some(of) => (builder.op(Op::Quantise { x, shift: 0 }, Interval::full(of)), of),
+                    None => (x, kif),
+                },
+            );
         }
         let needed = self.needed(window, roots);
         let mut tables: FxHashMap<(usize, TableId), TableId> = FxHashMap::default();
@@ -957,24 +991,6 @@ impl<'a> Numbering<'a> {
         builder.finish().ok()
     }
 
-    /// Appends operations that clamp a value to the range of a class; returns the clamped value.
-    pub(super) fn clamped(&self, builder: &mut Builder, class: u32, x: ValueId, kif: Kif) -> Option<ValueId> {
-        let range = self.classes[class as usize].range.at(i64::from(kif.frac))?;
-        let wide = Kif { signed: true, int: kif.int + 2, frac: kif.frac };
-        let mut x = x;
-        for (end, is_low) in [(&range.lo, true), (&range.hi, false)] {
-            if *end == if is_low { kif.min_code() } else { kif.max_code() } {
-                continue;
-            }
-            let value = builder.op(Op::Const { value: Code::from(end) }, Interval::full(kif));
-            let (a, b) = if is_low { (x, value) } else { (value, x) };
-            let outside = builder.op(Op::Sub { a, b, shift: 0 }, Interval::full(wide));
-            let choice = Op::Mux { cond: outside, on_true: value, on_false: x, shift: 0 };
-            x = builder.op(choice, Interval::full(kif));
-        }
-        Some(x)
-    }
-
     /// Returns the classes of a window on which some roots depend.
     pub(super) fn needed(&self, window: &Window, roots: &[Root<'_>]) -> FxHashSet<u32> {
         let mut needed: FxHashSet<u32> = roots.iter().filter_map(|root| root.class).collect();
@@ -1006,6 +1022,24 @@ fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Affine) -> Op
     let value = Code::from(&affine.plus.lo);
     let value = builder.op(Op::Const { value }, Interval::full(of));
     Some((builder.op(Op::Add { a: y, b: value, shift: 0 }, Interval::full(kif)), kif))
+}
+
+/// Appends operations that clamp a value to a range; returns the clamped value.
+fn within(builder: &mut Builder, range: &Range, x: ValueId, kif: Kif) -> Option<ValueId> {
+    let range = range.at(i64::from(kif.frac))?;
+    let wide = Kif { signed: true, int: kif.int + 2, frac: kif.frac };
+    let mut x = x;
+    for (end, is_low) in [(&range.lo, true), (&range.hi, false)] {
+        if *end == if is_low { kif.min_code() } else { kif.max_code() } {
+            continue;
+        }
+        let value = builder.op(Op::Const { value: Code::from(end) }, Interval::full(kif));
+        let (a, b) = if is_low { (x, value) } else { (value, x) };
+        let outside = builder.op(Op::Sub { a, b, shift: 0 }, Interval::full(wide));
+        let choice = Op::Mux { cond: outside, on_true: value, on_false: x, shift: 0 };
+        x = builder.op(choice, Interval::full(kif));
+    }
+    Some(x)
 }
 
 /// Returns the key of a number: an odd multiple of a power of two.

@@ -415,7 +415,10 @@ impl Numbering<'_> {
         let rounded = self.rectified_before(&floor).unwrap_or_else(|| floor.clone());
         let keys = rounded.key(cut).into_iter().collect();
         let range = range.filter(|_| lost.is_none());
-        let floor = lost.and_then(|_| self.below(&floor)).unwrap_or(floor);
+        let below = lost.and_then(|_| {
+            self.below(&floor).or_else(|| Some(&rounded).filter(|of| of.plus == 0).and_then(|of| self.below(of)))
+        });
+        let floor = below.unwrap_or(floor);
         Some(Shape { rounded: Some(rounded), floor: Some(floor), keys, range, exact: None })
     }
 
@@ -423,13 +426,15 @@ impl Numbering<'_> {
     /// afterwards.
     fn rectified_before(&self, floor: &Rounded) -> Option<Rounded> {
         let [(class, count)] = floor.form.terms[..] else { return None };
-        let inner =
-            self.classes[class as usize].rounded.as_ref().filter(|inner| inner.rectified && inner.lost.is_none())?;
+        let inner = self.classes[class as usize].rounded.as_ref().filter(|inner| inner.rectified)?;
         let zeros = count.trailing_zeros();
         if count != 1 << zeros || inner.plus != 0 {
             return None;
         }
         let scale = i64::from(zeros) - floor.form.frac;
+        if inner.lost.is_some_and(|lost| floor.lost.is_none_or(|read| read > lost + scale)) {
+            return None;
+        }
         let whole = floored(floor.form.constant, floor.form.frac, floor.frac)?;
         if floor.frac > inner.frac - scale {
             return None;

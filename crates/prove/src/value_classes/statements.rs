@@ -226,7 +226,7 @@ pub(super) fn neighbours(numbering: &Numbering<'_>, own: u32, spending: &mut Spe
     let roots: Option<Vec<Root<'_>>> = near.iter().map(root).collect();
     let Some(roots) = roots else { return Vec::new() };
     let Some(model) = numbering.statement(&window, &roots, false) else { return Vec::new() };
-    let Some(range) = numbering.classes[port as usize].range.at_kif() else { return Vec::new() };
+    let Some(range) = numbering.input(port).0.at_kif() else { return Vec::new() };
     spending.spend(TRIAL * LOCAL * model.nodes().len() as u64);
     let mut all: Vec<Shown> = Vec::with_capacity(near.len());
     for sample in 0..LOCAL {
@@ -336,14 +336,13 @@ fn are_equal(
     spending: &mut Spending<'_>,
     proofs: &mut usize,
 ) -> bool {
-    let range = |class: u32| &numbering.classes[class as usize].range;
     spending.ends = None;
     let statements = |clamped| {
         let [first, second] = roots.map(|root| numbering.statement(window, &[root], clamped));
         Some((first?, second?))
     };
     let Some((first, second)) = statements(false) else { return false };
-    let ranges: Option<Vec<Range>> = window.ports.iter().map(|&port| range(port).at_kif()).collect();
+    let ranges: Option<Vec<Range>> = window.ports.iter().map(|&port| numbering.input(port).0.at_kif()).collect();
     let Some(ranges) = ranges else { return false };
     if spending.differ(&first, &second, &ranges) {
         return false;
