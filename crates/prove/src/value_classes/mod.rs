@@ -18,13 +18,14 @@ mod range;
 mod rounding;
 mod samples;
 mod statements;
+mod twins;
 
 use super::engine::Engine;
 use super::equiv::{self, Report, Request};
 use super::program;
 use super::progress::traced;
 use super::sat::Solvers;
-use alir_core::ir::{Model, ValueId};
+use alir_core::ir::{Model, Output, ValueId};
 use num_traits::Zero;
 use numbering::{Numbering, Root, TERMS};
 use range::{Affine, Range};
@@ -41,6 +42,8 @@ const OUTPUTS: u64 = 10;
 const LEMMAS: (u64, u64) = (400_000_000, 160_000);
 /// Ticks for each operation, of numbering (.0), and of the comparison of samples (.1).
 const NUMBERING: (u64, u64) = (100, 1_000);
+/// Ticks for each operation of the search of operations that both programs have.
+const TWINS: u64 = 10;
 
 /// Proves or refutes that two programs are equal. Their ports have the same types. Only differences between the outputs
 /// of the whole programs are reported.
@@ -83,6 +86,8 @@ pub fn prove_by_values(a: &Model, b: &Model, request: &Request, solver: Solvers<
 /// Facts about the second program's values before a round.
 #[derive(Default)]
 struct Known {
+    /// Values of the first program that are the same operation on the same values, for each value of the second.
+    twins: Vec<Option<ValueId>>,
     /// Values that were proved to be affine images of values of the first program.
     images: FxHashMap<ValueId, (ValueId, Affine)>,
     /// Ranges of values of the first program for all inputs of a lemma.
@@ -138,6 +143,10 @@ fn numbered<'a>(
         }
     }
     for id in b.ids() {
+        if let Some(twin) = known.twins.get(id.index()).copied().flatten() {
+            numbering.enter(1, id, numbering.of[0][twin.index()]);
+            continue;
+        }
         let class = match numbering.known(1, id) {
             Ok(class) => class,
             Err(new) => {
@@ -196,11 +205,34 @@ fn numbered<'a>(
     numbering
 }
 
+/// Returns the proof if all outputs are the same operations on the same values, which `twins` contains; `None` if some
+/// are not.
+fn by_twins([a, b]: [&Model; 2], twins: &[Vec<Option<ValueId>>; 2], spending: &mut Spending<'_>) -> Option<Report> {
+    let root = |model: &Model, side: usize, j: usize| {
+        let Output { source, shift, neg } = model.outputs()[j];
+        let source = source.map(|value| twins[side][value.index()]);
+        (source != Some(None)).then(|| (source, shift, neg, model.output_kif(j)))
+    };
+    let is_same = |j: usize| root(a, 0, j) == root(b, 1, j) && root(b, 1, j).is_some();
+    if !(0..a.outputs().len()).all(is_same) {
+        return None;
+    }
+    spending.counts.structural += (0..a.outputs().len()).map(|j| u64::from(a.output_kif(j).width())).sum::<u64>();
+    let operations_matched = twins[1].iter().flatten().count() as u64;
+    Some(Report { operations_matched, bits: spending.counts, ..equiv::Report::before(0) })
+}
+
 /// Returns the proof by values; `None` if it fails.
 fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report> {
     let operations = (a.nodes().len() + b.nodes().len()) as u64;
+    spending.spend(TWINS * operations);
+    let twins = twins::twins([a, b]);
+    if let Some(report) = by_twins([a, b], &twins, spending) {
+        return Some(report);
+    }
+    let [_, twins] = twins;
     let lemmas = spending.spent + (LEMMAS.0 + LEMMAS.1 * operations).min(spending.left / 5);
-    let mut known = Known::default();
+    let mut known = Known { twins, ..Known::default() };
     let mut rounds = ROUNDS.into_iter();
     let mut lemma = rounds.next()?;
     loop {
@@ -333,7 +365,7 @@ mod tests {
     use super::*;
     use crate::equiv::Verdict;
     use crate::sat::Embedded;
-    use alir_core::ir::{BinaryBits, Builder, Op, Output, Table, draw_inputs};
+    use alir_core::ir::{BinaryBits, Builder, Op, Table, draw_inputs};
     use alir_core::num::{Code, Interval, Kif, SplitMix};
     use alir_interp::{LookupMiss, Step, golden, golden_steps};
     use alir_opt::passes::{self, Trust};

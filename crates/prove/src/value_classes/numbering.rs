@@ -663,18 +663,32 @@ impl<'a> Numbering<'a> {
 
     /// Returns the range of a sum, from the ranges of its terms.
     pub(super) fn range_of(&self, form: &Form) -> Option<Range> {
-        let least = form.terms.iter().map(|(class, _)| self.classes[*class as usize].range.frac).max().unwrap_or(0);
-        let (mut lo, mut hi) = (BigInt::from(form.constant), BigInt::from(form.constant));
-        let up = u64::try_from(least.max(0)).ok().filter(|up| *up < APART as u64)?;
-        (lo, hi) = (lo << up, hi << up);
-        for (class, count) in &form.terms {
-            let range = &self.classes[*class as usize].range;
-            let up = u64::try_from(least.max(0) - range.frac).ok().filter(|up| *up < APART as u64)?;
-            let (low, high) = ((&range.lo * count) << up, (&range.hi * count) << up);
-            let (low, high) = if *count < 0 { (high, low) } else { (low, high) };
-            (lo, hi) = (lo + low, hi + high);
+        let range = |class: u32| &self.classes[class as usize].range;
+        let least = form.terms.iter().map(|(class, _)| range(*class).frac).fold(0, i64::max);
+        let apart = |frac: i64| u32::try_from(least - frac).ok().filter(|up| i64::from(*up) < APART);
+        let frac = form.frac + least;
+        // Nearly all sums are within 128 bits.
+        let unit = |frac: i64| 1i128.checked_shl(apart(frac)?).filter(|unit| *unit > 0);
+        let short = || {
+            let constant = form.constant.checked_mul(unit(0)?)?;
+            form.terms.iter().try_fold((constant, constant), |(lo, hi), &(class, count)| {
+                let (range, factor) = (range(class), count.checked_mul(unit(range(class).frac)?)?);
+                let end = |code: &BigInt| i128::try_from(code).ok()?.checked_mul(factor);
+                let (low, high) = (end(&range.lo)?, end(&range.hi)?);
+                Some((lo.checked_add(low.min(high))?, hi.checked_add(low.max(high))?))
+            })
+        };
+        if let Some((lo, hi)) = short() {
+            return Some(Range { lo: lo.into(), hi: hi.into(), frac });
         }
-        Some(Range { lo, hi, frac: form.frac + least.max(0) })
+        let constant = BigInt::from(form.constant) << apart(0)?;
+        let sum = form.terms.iter().try_fold((constant.clone(), constant), |(lo, hi), &(class, count)| {
+            let (range, up) = (range(class), apart(range(class).frac)?);
+            let (low, high) = ((&range.lo * count) << up, (&range.hi * count) << up);
+            let (low, high) = if count < 0 { (high, low) } else { (low, high) };
+            Some((lo + low, hi + high))
+        });
+        sum.map(|(lo, hi)| Range { lo, hi, frac })
     }
 
     /// Returns the class of a number.

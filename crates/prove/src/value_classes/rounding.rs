@@ -174,6 +174,16 @@ impl Rounded {
     }
 }
 
+/// A sum that is rounded down, whose rounded terms were replaced by the sums before rounding where that is possible.
+struct Opened {
+    form: Form,
+    /// The sum is rounded down to a multiple of `2^-frac`.
+    frac: i64,
+    range: Option<Range>,
+    /// `true` if a term was replaced.
+    is_opened: bool,
+}
+
 impl Numbering<'_> {
     fn place(&self, class: u32) -> i64 {
         self.classes[class as usize].range.frac
@@ -188,16 +198,15 @@ impl Numbering<'_> {
         if form.terms.is_empty() && form.constant == 0 { frac } else { frac.min(self.grain(form)) }
     }
 
-    /// Expands the terms of a sum that is rounded down to a multiple of `2^-frac`. Returns the sum, its rounding place
-    /// and its range. The value is preserved only modulo `2^modulus`, if that is given. Only terms for which `opens` is
-    /// `true` are expanded.
+    /// Expands the terms of a sum that is rounded down to a multiple of `2^-frac`. The value is preserved only modulo
+    /// `2^modulus`, if that is given. Only terms for which `opens` is `true` are expanded.
     fn opened(
         &self,
         terms: &[(u32, i32, bool)],
         mut frac: i64,
         modulus: Option<i64>,
         opens: impl Fn(u32) -> bool,
-    ) -> Option<(Form, i64, Option<Range>)> {
+    ) -> Option<Opened> {
         let forms: Vec<(Rc<Form>, i32, bool)> = terms
             .iter()
             .map(|&(class, shift, neg)| {
@@ -208,12 +217,10 @@ impl Numbering<'_> {
         let mut form = Form::sum(&parts)?;
         let mut is_written_out = false;
         let of = |class: u32| self.place(class);
-        // Ranges of the terms of the given sum; at the end they show if the expanded sum has the same terms.
-        let mut ranges: FxHashMap<u32, (i128, i64, Range)> = FxHashMap::default();
-        for &(class, count) in &form.terms {
-            ranges.insert(class, (count, form.frac, self.classes[class as usize].range.clone()));
-        }
-        let (constant, mut are_terms) = ((form.constant, form.frac), true);
+        let (given, mut are_terms) = (form.clone(), true);
+        // Ranges before truncation of terms of the given sum.
+        let mut wider: FxHashMap<u32, Range> = FxHashMap::default();
+        let mut is_opened = false;
         for _ in 0..OPENED {
             // No term has bits below this place, so the constant's bits below it cause no carry.
             let finest = form.terms.iter().map(|term| term_grain(&form, *term, &of)).fold(frac, i64::max);
@@ -245,10 +252,12 @@ impl Numbering<'_> {
                 continue;
             };
             let (class, count) = form.terms[at];
+            is_opened = true;
             if let Some(of) = self.classes[class as usize].floor.as_ref().filter(|of| of.lost.is_some()) {
-                match (ranges.get_mut(&class), &of.range) {
-                    (Some(known), Some(range)) if (known.0, known.1) == (count, form.frac) => known.2 = range.clone(),
-                    _ => are_terms = false,
+                let is_given = form.frac == given.frac && given.terms.binary_search(&(class, count)).is_ok();
+                match of.range.clone().filter(|_| is_given) {
+                    Some(range) => _ = wider.insert(class, range),
+                    None => are_terms = false,
                 }
             }
             let mut rest = form.clone();
@@ -267,21 +276,26 @@ impl Numbering<'_> {
         let down = |range: Range| if range.frac > frac { range.at(frac) } else { Some(range) };
         let mut range = self.range_of(&form).and_then(down);
         if are_terms {
-            let number = Range { lo: constant.0.into(), hi: constant.0.into(), frac: constant.1 };
-            let sum = ranges.into_values().try_fold(number, |sum, (count, frac, of)| {
-                let zeros = count.trailing_zeros();
-                let odd = BigInt::from(count >> zeros);
-                let (lo, hi) = (&of.lo * &odd, &of.hi * &odd);
-                let (lo, hi) = if count < 0 { (hi, lo) } else { (lo, hi) };
-                sum.plus(&Range { lo, hi, frac: of.frac + frac - i64::from(zeros) })
-            });
+            // The given sum has other terms than the expanded one, and may have a smaller range.
+            let sum = if wider.is_empty() { self.range_of(&given) } else { self.range_where(&given, &wider) };
             let own = sum.and_then(down);
             range = match (range, own) {
                 (Some(range), Some(own)) => Some(range.meet(&own)),
                 (range, own) => range.or(own),
             };
         }
-        Some((form, frac, range))
+        Some(Opened { form, frac, range, is_opened })
+    }
+
+    /// Returns the range of a sum, from these ranges of some terms and the ranges of the other ones.
+    fn range_where(&self, form: &Form, ranges: &FxHashMap<u32, Range>) -> Option<Range> {
+        let number = Range { lo: form.constant.into(), hi: form.constant.into(), frac: form.frac };
+        form.terms.iter().try_fold(number, |sum, &(class, count)| {
+            let of = ranges.get(&class).unwrap_or(&self.classes[class as usize].range);
+            let (lo, hi) = (&of.lo * count, &of.hi * count);
+            let (lo, hi) = if count < 0 { (hi, lo) } else { (lo, hi) };
+            sum.plus(&Range { lo, hi, frac: of.frac + form.frac })
+        })
     }
 
     /// Returns a sum that is rounded down to a multiple of `2^-frac`, without terms whose total is too small to carry
@@ -379,7 +393,12 @@ impl Numbering<'_> {
         // Values that the first program also has stay unexpanded, as in that program. If the result is no known sum,
         // all values are expanded.
         let of = |own: bool| self.shape_over(terms, cut, |class| !own || self.is_own(class));
-        match (of(true), of(false)) {
+        let far = of(false);
+        if let Some((far, false)) = far {
+            return Some(far);
+        }
+        let (near, far) = (of(true).map(|(shape, _)| shape), far.map(|(shape, _)| shape));
+        match (near, far) {
             (Some(near), Some(far)) if near.exact.is_some() => Some(Shape { exact: near.exact, ..far }),
             (Some(near), Some(far)) if far.exact.is_some() => Some(Shape { exact: far.exact, ..near }),
             (Some(mut near), Some(far)) => {
@@ -394,9 +413,11 @@ impl Numbering<'_> {
         }
     }
 
-    fn shape_over(&self, terms: &[(u32, i32, bool)], cut: Cut, opens: impl Fn(u32) -> bool) -> Option<Shape> {
+    /// Describes a sum that is truncated to a type, with the terms for which `opens` is `true` expanded. The second
+    /// result is `true` if there are such terms.
+    fn shape_over(&self, terms: &[(u32, i32, bool)], cut: Cut, opens: impl Fn(u32) -> bool) -> Option<(Shape, bool)> {
         let (frac, lost, signed) = places(cut);
-        let (form, frac, range) = self.opened(terms, frac, lost, opens)?;
+        let Opened { form, frac, range, is_opened } = self.opened(terms, frac, lost, opens)?;
         // A sum with overflow in its operands may still fit the type.
         let fits = |range: &Range, kif: Kif| {
             range.frac <= i64::from(kif.frac)
@@ -408,7 +429,7 @@ impl Numbering<'_> {
         };
         // Exact sums have keys of their own.
         if lost.is_none() && self.grain(&form) <= frac {
-            return Some(Shape { exact: Some(form), range, ..Shape::default() });
+            return Some((Shape { exact: Some(form), range, ..Shape::default() }, is_opened));
         }
         let floor =
             Rounded { form: Rc::new(form), frac, rectified: false, plus: 0, lost, signed, range: range.clone() };
@@ -419,7 +440,7 @@ impl Numbering<'_> {
             self.below(&floor).or_else(|| Some(&rounded).filter(|of| of.plus == 0).and_then(|of| self.below(of)))
         });
         let floor = below.unwrap_or(floor);
-        Some(Shape { rounded: Some(rounded), floor: Some(floor), keys, range, exact: None })
+        Some((Shape { rounded: Some(rounded), floor: Some(floor), keys, range, exact: None }, is_opened))
     }
 
     /// Moves an addend of less than a unit from after a rectifier to before the rectifier; the result is rounded
