@@ -211,7 +211,7 @@ impl<'a> Numbering<'a> {
         let Some(direction) = form.direction() else { return };
         // An affine image of a single class has that class as its base.
         let base = match form.terms[..] {
-            [(base, _)] => Some(base),
+            [(base, count)] if count.unsigned_abs().is_power_of_two() => Some(base),
             _ => self.directions.get(&direction).copied(),
         };
         match base.filter(|base| *base != class) {
