@@ -107,6 +107,7 @@ fn numbered<'a>(
 ) -> Numbering<'a> {
     let operations = (a.nodes().len() + b.nodes().len()) as u64;
     spending.spend(NUMBERING.0 * operations);
+    let most_terms = [a, b].map(|model| TERMS.1.0 + TERMS.1.1 * model.nodes().len());
     let mut numbering = Numbering {
         programs: [a, b],
         classes: Vec::new(),
@@ -117,8 +118,8 @@ fn numbered<'a>(
         writes_counts: numbering::words(a) != numbering::words(b),
         of: [Vec::with_capacity(a.nodes().len()), Vec::with_capacity(b.nodes().len())],
         directions: FxHashMap::default(),
-        terms: [TERMS.1; 2],
-        shapes: [TERMS.1; 2],
+        terms: most_terms,
+        shapes: most_terms,
         narrower: FxHashMap::default(),
         readers: FxHashMap::default(),
     };
@@ -144,7 +145,9 @@ fn numbered<'a>(
     }
     for id in b.ids() {
         if let Some(twin) = known.twins.get(id.index()).copied().flatten() {
-            numbering.enter(1, id, numbering.of[0][twin.index()]);
+            let class = numbering.of[0][twin.index()];
+            numbering.charge(1, class);
+            numbering.enter(1, id, class);
             continue;
         }
         let class = match numbering.known(1, id) {

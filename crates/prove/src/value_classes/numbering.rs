@@ -12,8 +12,9 @@ use std::rc::Rc;
 
 /// Largest number of window inputs for which inputs determined by the other inputs are searched.
 const OPENED: usize = 16;
-/// Largest numbers of terms: of one linear form, of all forms of a program together, and of all forms in one sum.
-pub(super) const TERMS: (usize, usize, usize) = (1_024, 2_000_000, 8_192);
+/// Largest numbers of terms: of one linear form, of all forms of a program together (a constant, and an amount for each
+/// operation), and of all forms in one sum.
+pub(super) const TERMS: (usize, (usize, usize), usize) = (1_024, (2_000_000, 16), 8_192);
 
 /// Largest number of nested minimum and maximum operations that a comparison of two classes follows.
 const ORDERS: usize = 4;
@@ -763,6 +764,14 @@ impl<'a> Numbering<'a> {
             Some((class, _)) => Ok(class),
             None => Err(Box::new(Described { key, range, shape })),
         }
+    }
+
+    /// Charges a program for the sums of a class that was computed for the other program. So both programs have a
+    /// similar number of terms left for similar operations.
+    pub(super) fn charge(&mut self, side: usize, class: u32) {
+        let found = &self.classes[class as usize];
+        let sum = found.form.as_ref().or(found.wrapped.as_ref().map(|(form, _)| form));
+        self.terms[side] = self.terms[side].saturating_sub(sum.map_or(0, |form| form.terms.len()));
     }
 
     /// Adds a value to a class. An operation of the first program, if there is one, defines the class.
