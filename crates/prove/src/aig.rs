@@ -112,12 +112,16 @@ const LATCH: u32 = u32::MAX - 1;
 /// Largest number of nodes, for the 30-bit slots of the Aignet format.
 const MAX_NODES: usize = 1 << 29;
 
+/// Number of slots near the place of a gate's later operand; two slots for each node there.
+const NEAR: usize = 8;
+
 /// An and-inverter graph with named inputs, outputs and registers.
 #[derive(Clone, Default)]
 pub struct Aig {
     /// Fanin literals of an AND gate; `[INPUT or LATCH, index]` for other nodes.
     nodes: Vec<[u32; 2]>,
-    /// Open-addressed hash table of AND gates; 0 is an empty slot. Its length is a power of two.
+    /// Open-addressed hash table of AND gates; 0 is an empty slot. Its length is a power of two, and at least twice the
+    /// number of gates.
     buckets: Vec<u32>,
     gates: usize,
     inputs: Vec<Pin>,
@@ -232,19 +236,33 @@ impl Aig {
         if self.gates * 2 >= self.buckets.len() {
             self.grow();
         }
-        let mask = self.buckets.len() - 1;
-        let mut at = hash(a, b) & mask;
-        loop {
-            match self.buckets[at] {
-                0 => break,
-                node if self.nodes[node as usize] == [a.0, b.0] => return Lit::new(node, false),
-                _ => at = (at + 1) & mask,
-            }
-        }
+        let at = match self.find(a, b) {
+            Ok(node) => return Lit::new(node, false),
+            Err(at) => at,
+        };
         let node = self.push([a.0, b.0]);
         self.buckets[at] = node;
         self.gates += 1;
         Lit::new(node, false)
+    }
+
+    /// Returns the gate with these operands, or the empty slot for it.
+    ///
+    /// A gate is near the place of its later operand while slots are free there, so that gates made in a row share
+    /// cache lines; otherwise it is where its hash points to. Gates are never removed, so an empty slot ends a search.
+    fn find(&self, a: Lit, b: Lit) -> Result<u32, usize> {
+        let mask = self.buckets.len() - 1;
+        let hash = hash(a, b);
+        let near = (b.node() as usize & !(NEAR / 2 - 1)) * 2;
+        let places = (0..NEAR).map(|k| near + (hash + k) % NEAR).chain(hash..);
+        for at in places.map(|at| at & mask) {
+            match self.buckets[at] {
+                0 => return Err(at),
+                node if self.nodes[node as usize] == [a.0, b.0] => return Ok(node),
+                _ => {}
+            }
+        }
+        unreachable!("half of the slots are empty")
     }
 
     /// Doubles the size of the hash table.
@@ -253,11 +271,9 @@ impl Aig {
         self.buckets = vec![0; size];
         for node in 1..self.nodes.len() as u32 {
             let Some((a, b)) = self.fanins(node) else { continue };
-            let mut at = hash(a, b) & (size - 1);
-            while self.buckets[at] != 0 {
-                at = (at + 1) & (size - 1);
+            if let Err(at) = self.find(a, b) {
+                self.buckets[at] = node;
             }
-            self.buckets[at] = node;
         }
     }
 
