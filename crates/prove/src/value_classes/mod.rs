@@ -12,13 +12,13 @@
 //!
 //! Remaining outputs are compared over the same known values, and if that fails, as whole programs.
 
+mod common;
 mod numbering;
 mod pieces;
 mod range;
 mod rounding;
 mod samples;
 mod statements;
-mod twins;
 
 use super::engine::Engine;
 use super::equiv::{self, Report, Request};
@@ -43,7 +43,7 @@ const LEMMAS: (u64, u64) = (400_000_000, 160_000);
 /// Ticks for each operation, of numbering (.0), and of the comparison of samples (.1).
 const NUMBERING: (u64, u64) = (100, 1_000);
 /// Ticks for each operation of the search of operations that both programs have.
-const TWINS: u64 = 10;
+const COMMON: u64 = 10;
 
 /// Proves or refutes that two programs are equal. Their ports have the same types. Only differences between the outputs
 /// of the whole programs are reported.
@@ -87,7 +87,7 @@ pub fn prove_by_values(a: &Model, b: &Model, request: &Request, solver: Solvers<
 #[derive(Default)]
 struct Known {
     /// Values of the first program that are the same operation on the same values, for each value of the second.
-    twins: Vec<Option<ValueId>>,
+    common: Vec<Option<ValueId>>,
     /// Values that were proved to be affine images of values of the first program.
     images: FxHashMap<ValueId, (ValueId, Affine)>,
     /// Ranges of values of the first program for all inputs of a lemma.
@@ -144,8 +144,8 @@ fn numbered<'a>(
         }
     }
     for id in b.ids() {
-        if let Some(twin) = known.twins.get(id.index()).copied().flatten() {
-            let class = numbering.of[0][twin.index()];
+        if let Some(same) = known.common.get(id.index()).copied().flatten() {
+            let class = numbering.of[0][same.index()];
             numbering.charge(1, class);
             numbering.enter(1, id, class);
             continue;
@@ -208,12 +208,16 @@ fn numbered<'a>(
     numbering
 }
 
-/// Returns the proof if all outputs are the same operations on the same values, which `twins` contains; `None` if some
+/// Returns the proof if all outputs are the same operations on the same values, which `common` contains; `None` if some
 /// are not.
-fn by_twins([a, b]: [&Model; 2], twins: &[Vec<Option<ValueId>>; 2], spending: &mut Spending<'_>) -> Option<Report> {
+fn by_common_values(
+    [a, b]: [&Model; 2],
+    common: &[Vec<Option<ValueId>>; 2],
+    spending: &mut Spending<'_>,
+) -> Option<Report> {
     let root = |model: &Model, side: usize, j: usize| {
         let Output { source, shift, neg } = model.outputs()[j];
-        let source = source.map(|value| twins[side][value.index()]);
+        let source = source.map(|value| common[side][value.index()]);
         (source != Some(None)).then(|| (source, shift, neg, model.output_kif(j)))
     };
     let is_same = |j: usize| root(a, 0, j) == root(b, 1, j) && root(b, 1, j).is_some();
@@ -221,21 +225,21 @@ fn by_twins([a, b]: [&Model; 2], twins: &[Vec<Option<ValueId>>; 2], spending: &m
         return None;
     }
     spending.counts.structural += (0..a.outputs().len()).map(|j| u64::from(a.output_kif(j).width())).sum::<u64>();
-    let operations_matched = twins[1].iter().flatten().count() as u64;
+    let operations_matched = common[1].iter().flatten().count() as u64;
     Some(Report { operations_matched, bits: spending.counts, ..equiv::Report::before(0) })
 }
 
 /// Returns the proof by values; `None` if it fails.
 fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report> {
     let operations = (a.nodes().len() + b.nodes().len()) as u64;
-    spending.spend(TWINS * operations);
-    let twins = twins::twins([a, b]);
-    if let Some(report) = by_twins([a, b], &twins, spending) {
+    spending.spend(COMMON * operations);
+    let common = common::common_values([a, b]);
+    if let Some(report) = by_common_values([a, b], &common, spending) {
         return Some(report);
     }
-    let [_, twins] = twins;
+    let [_, common] = common;
     let lemmas = spending.spent + (LEMMAS.0 + LEMMAS.1 * operations).min(spending.left / 5);
-    let mut known = Known { twins, ..Known::default() };
+    let mut known = Known { common, ..Known::default() };
     let mut rounds = ROUNDS.into_iter();
     let mut lemma = rounds.next()?;
     loop {
@@ -467,10 +471,18 @@ mod tests {
     /// Returns the classes of two programs after a check with the reference interpreter, for 40 inputs: all values of a
     /// class are the same number, in the range of the class, and have the relations of the class to other classes.
     fn numbered_correctly<'a>([a, b]: [&'a Model; 2], seed: u64) -> Numbering<'a> {
+        let [_, common] = common::common_values([a, b]);
+        numbered_over([a, b], common, seed);
+        numbered_over([a, b], Vec::new(), seed)
+    }
+
+    /// Like [`numbered_correctly`], for these common values.
+    fn numbered_over<'a>([a, b]: [&'a Model; 2], common: Vec<Option<ValueId>>, seed: u64) -> Numbering<'a> {
         let request = Request { latency: Some(0), ..Request::default() };
         let solver: Solvers<'_> = &|| Box::new(Embedded);
         let mut spending = Spending::new(&request, solver, 1 << 32);
-        let numbering = numbered([a, b], &mut Known::default(), (3_000_000, 1 << 32), &mut spending);
+        let mut known = Known { common, ..Known::default() };
+        let numbering = numbered([a, b], &mut known, (3_000_000, 1 << 32), &mut spending);
         let mut rng = SplitMix::new(seed);
         for _ in 0..40 {
             let codes = draw_inputs(a, &mut rng);
@@ -607,6 +619,52 @@ mod tests {
         assert!(proved > 3 && refuted > 20, "{proved} proved, {refuted} refuted");
     }
 
+    /// A program is proved equal to itself without value numbering; one with another constant or table is not.
+    #[test]
+    fn common_values_are_the_same_number() {
+        let (mut equal, mut other) = (0, 0);
+        let request = Request::default();
+        let solver: Solvers<'_> = &|| Box::new(Embedded);
+        for seed in 0..200u64 {
+            let a = if seed % 4 == 0 { lookups(seed) } else { Recipe::seeded(Profile::SMALL, 24, seed).build() };
+            let is_common = |b: &Model| {
+                let common = common::common_values([&a, b]);
+                by_common_values([&a, b], &common, &mut Spending::new(&request, solver, 1 << 32)).is_some()
+            };
+            assert!(is_common(&a), "seed {seed}");
+            let mut rng = SplitMix::new(seed);
+            let Some(b) = with_another_constant(&a, &mut rng) else { continue };
+            let differs = (0..100).any(|_| {
+                let codes = draw_inputs(&a, &mut rng);
+                golden(&a, &codes, LookupMiss::Zero).ok() != golden(&b, &codes, LookupMiss::Zero).ok()
+            });
+            assert!(!(differs && is_common(&b)), "seed {seed}");
+            if is_common(&b) {
+                equal += 1
+            } else {
+                other += 1
+            };
+        }
+        assert!(equal > 5 && other > 50, "{equal} equal, {other} other");
+    }
+
+    /// Returns a program that reads one of two random tables twice, and the other one once.
+    fn lookups(seed: u64) -> Model {
+        let mut rng = SplitMix::new(seed);
+        let kif = Kif { signed: false, int: 3, frac: 0 };
+        let mut builder = Builder::new(vec![0; 3]);
+        let tables = [0, 1].map(|_| {
+            let entries = (0..8).map(|_| rng.below(8) as i32).collect();
+            builder.table(Table { entries, out: Interval::full(kif), hash: String::new(), inp_width: 3 })
+        });
+        for (input, table) in (0..).zip([tables[0], tables[1], tables[0]]) {
+            let x = builder.op(Op::Input { input }, Interval::full(kif));
+            let read = builder.op(Op::Lookup { x, table, base: Code::ZERO }, Interval::full(kif));
+            builder.output(Output { source: Some(read), shift: 0, neg: false });
+        }
+        builder.finish().expect("a program")
+    }
+
     /// Returns a program with 1 added to a constant or to an entry of a table.
     fn with_another_constant(model: &Model, rng: &mut SplitMix) -> Option<Model> {
         let is_constant = |id: &ValueId| matches!(model.node(*id).op, Op::Const { .. } | Op::AddConst { .. });
@@ -614,6 +672,7 @@ mod tests {
         let tables = model.tables().len() as u64;
         let chosen = rng.below(constants.len() as u64 + tables + u64::from(constants.is_empty() && tables == 0));
         let mut builder = Builder::like(model);
+        builder.clear_tables();
         for (at, table) in (0..).zip(model.tables()) {
             let mut table = table.clone();
             if at + constants.len() as u64 == chosen {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// Returns for each value of two programs the first value of `a` that is the same operation on the same values; `None`
 /// if there is none. The ports of both programs have the same types.
-pub(super) fn twins([a, b]: [&Model; 2]) -> [Vec<Option<ValueId>>; 2] {
+pub(super) fn common_values([a, b]: [&Model; 2]) -> [Vec<Option<ValueId>>; 2] {
     let mut tables: FxHashMap<&[i32], u32> = FxHashMap::default();
     let mut firsts: FxHashMap<(Op, Kif), ValueId> = FxHashMap::default();
     let mut all = [Vec::with_capacity(a.nodes().len()), Vec::with_capacity(b.nodes().len())];
@@ -22,18 +22,18 @@ pub(super) fn twins([a, b]: [&Model; 2]) -> [Vec<Option<ValueId>>; 2] {
     all
 }
 
-/// Returns a value's operation on the values `twins` of its operands, and its type; `None` if an operand has no twin.
-/// Tables with equal entries get the same number.
+/// Returns a value's operation on the values `common` of its operands, and its type; `None` if an operand has no such
+/// value. Tables with equal entries get the same number.
 fn key<'a>(
     model: &'a Model,
     id: ValueId,
-    twins: &[Option<ValueId>],
+    common: &[Option<ValueId>],
     tables: &mut FxHashMap<&'a [i32], u32>,
 ) -> Option<(Op, Kif)> {
     let mut op = model.node(id).op.clone();
     let mut is_known = true;
     op.map_operands(|operand| {
-        twins[operand.index()].unwrap_or_else(|| {
+        common[operand.index()].unwrap_or_else(|| {
             is_known = false;
             operand
         })
