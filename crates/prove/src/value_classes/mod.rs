@@ -107,7 +107,9 @@ fn numbered<'a>(
 ) -> Numbering<'a> {
     let operations = (a.nodes().len() + b.nodes().len()) as u64;
     spending.spend(NUMBERING.0 * operations);
-    let most_terms = [a, b].map(|model| TERMS.1.0 + TERMS.1.1 * model.nodes().len());
+    // The second program may have more terms, so that it has those of the first if it is similar.
+    let most_terms = TERMS.1.0 + TERMS.1.1 * a.nodes().len();
+    let most_terms = [most_terms, 2 * most_terms];
     let mut numbering = Numbering {
         programs: [a, b],
         classes: Vec::new(),
@@ -146,7 +148,6 @@ fn numbered<'a>(
     for id in b.ids() {
         if let Some(same) = known.common.get(id.index()).copied().flatten() {
             let class = numbering.of[0][same.index()];
-            numbering.charge(1, class);
             numbering.enter(1, id, class);
             continue;
         }

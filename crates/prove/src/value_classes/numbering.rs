@@ -14,7 +14,7 @@ use std::rc::Rc;
 const OPENED: usize = 16;
 /// Largest numbers of terms: of one linear form, of all forms of a program together (a constant, and an amount for each
 /// operation), and of all forms in one sum.
-pub(super) const TERMS: (usize, (usize, usize), usize) = (1_024, (2_000_000, 16), 8_192);
+pub(super) const TERMS: (usize, (usize, usize), usize) = (1_024, (2_000_000, 64), 8_192);
 
 /// Largest number of nested minimum and maximum operations that a comparison of two classes follows.
 const ORDERS: usize = 4;
@@ -726,6 +726,15 @@ impl<'a> Numbering<'a> {
         if let Some(&class) = self.keys.get(&key) {
             return Ok(class);
         }
+        if side == 1 && self.terms[0] < TERMS.0 && matches!(key, Key::Form(..)) {
+            // Sums of the first program were not expanded any more when its terms were spent.
+            let left = std::mem::take(&mut self.terms[1]);
+            let (key, _) = self.key(side, id);
+            self.terms[1] = left;
+            if let Some(&class) = self.keys.get(&key) {
+                return Ok(class);
+            }
+        }
         let shape = match &key {
             // If sums overflow, the bits that the key drops may belong to another sum.
             _ if self.shapes[side] == 0 => None,
@@ -764,14 +773,6 @@ impl<'a> Numbering<'a> {
             Some((class, _)) => Ok(class),
             None => Err(Box::new(Described { key, range, shape })),
         }
-    }
-
-    /// Charges a program for the sums of a class that was computed for the other program. So both programs have a
-    /// similar number of terms left for similar operations.
-    pub(super) fn charge(&mut self, side: usize, class: u32) {
-        let found = &self.classes[class as usize];
-        let sum = found.form.as_ref().or(found.wrapped.as_ref().map(|(form, _)| form));
-        self.terms[side] = self.terms[side].saturating_sub(sum.map_or(0, |form| form.terms.len()));
     }
 
     /// Adds a value to a class. An operation of the first program, if there is one, defines the class.
