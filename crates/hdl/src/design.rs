@@ -145,8 +145,9 @@ pub struct Signal {
 /// A flattened design.
 #[derive(Clone, Debug, Default)]
 pub struct Rtl {
-    exprs: Vec<Expr>,
-    widths: Vec<u32>,
+    /// Shared by the copies of a design with other names.
+    exprs: Arc<Vec<Expr>>,
+    widths: Arc<Vec<u32>>,
     signals: Vec<Signal>,
     signal_nodes: Vec<NodeId>,
     small: FxHashMap<(u32, u64), NodeId>,
@@ -283,8 +284,8 @@ impl Rtl {
             Expr::Concat(parts) => 32 + parts.len() as u64,
             _ => 32,
         };
-        self.exprs.push(expr);
-        self.widths.push(width);
+        Arc::make_mut(&mut self.exprs).push(expr);
+        Arc::make_mut(&mut self.widths).push(width);
         NodeId(self.exprs.len() as u32 - 1)
     }
 
@@ -756,7 +757,7 @@ impl Rtl {
     /// driver.
     pub fn complete_drivers(&mut self, place: impl Fn(u32) -> Place) -> Result<(), Diagnostic> {
         let mut read = vec![false; self.signals.len()];
-        for expr in &self.exprs {
+        for expr in self.exprs.iter() {
             // Each signal has a node; a signal counts as read only if its node is an operand.
             let mut mark = |n: &NodeId| {
                 if let Expr::Signal(s) = self.expr(*n) {

@@ -13,16 +13,18 @@ use alir_core::num::{Kif, wrap};
 use alir_hdl::{Rtl, SignalId};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// Bits of ports in each cycle.
 type Pins = FxHashMap<(SignalId, u32), Vec<Lit>>;
 
-/// Gates of the model, built once, with indices for the search of equal gates.
+/// Gates of the model, built once. What only a search of equal gates needs is built on first use.
 pub(super) struct ModelGates {
     inputs: Vec<Vec<Lit>>,
     bits: ModelBits,
-    by_signature: FxHashMap<[u64; super::engine::WORDS], Vec<Lit>>,
+    with_types: OnceCell<()>,
+    by_signature: OnceCell<FxHashMap<[u64; super::engine::WORDS], Vec<Lit>>>,
 }
 
 impl ModelGates {
@@ -34,26 +36,40 @@ impl ModelGates {
         };
         let inputs: Vec<Vec<Lit>> = model.input_kifs().iter().enumerate().map(|pin| pins(pin, e)).collect();
         let bits = blast(&mut e.words, model, &inputs);
-        // Bit-serial designs have bits that only range analysis identifies as copies of a sign. Build separate gates
-        // without range analysis for them: matching the values of a pass before and after it uses signs would leave
-        // some designs undecided.
-        let by_types = blast_by_types(&mut e.words, model, &inputs);
-        let pairs: Vec<(Lit, Lit)> = bits.all().zip(by_types.all()).collect();
-        e.add_equivalences(&pairs);
-        e.simulate();
-        let mut by_signature: FxHashMap<_, Vec<Lit>> = FxHashMap::default();
         for id in model.ids() {
             e.add_cut(bits.op(id));
-            for &bit in bits.op(id) {
+        }
+        e.spend(GATE * (e.words.aig.gates() as u64 - gates));
+        ModelGates { inputs, bits, with_types: OnceCell::new(), by_signature: OnceCell::new() }
+    }
+
+    /// Builds the gates without range analysis too, and records that they are equal. Bit-serial designs have bits that
+    /// only range analysis identifies as copies of a sign: matching the values of a pass before and after it uses signs
+    /// would leave some designs undecided.
+    fn add_gates_by_types(&self, model: &Model, e: &mut Engine) {
+        self.with_types.get_or_init(|| {
+            let gates = e.words.aig.gates() as u64;
+            let by_types = blast_by_types(&mut e.words, model, &self.inputs);
+            let pairs: Vec<(Lit, Lit)> = self.bits.all().zip(by_types.all()).collect();
+            e.add_equivalences(&pairs);
+            e.spend(GATE * (e.words.aig.gates() as u64 - gates));
+        });
+    }
+
+    /// Returns up to three bits of the model for each simulated pattern, of which the first bit is 0.
+    fn by_signature(&self, model: &Model, e: &mut Engine) -> &FxHashMap<[u64; super::engine::WORDS], Vec<Lit>> {
+        self.by_signature.get_or_init(|| {
+            e.simulate();
+            let mut by_signature: FxHashMap<_, Vec<Lit>> = FxHashMap::default();
+            for &bit in model.ids().flat_map(|id| self.bits.op(id)) {
                 let (key, negate) = normal(e.signature(bit));
                 let entry = by_signature.entry(key).or_default();
                 if entry.len() < 3 && !entry.contains(&bit.xor(negate)) {
                     entry.push(bit.xor(negate));
                 }
             }
-        }
-        e.spend(GATE * (e.words.aig.gates() as u64 - gates));
-        ModelGates { inputs, bits, by_signature }
+            by_signature
+        })
     }
 
     /// Returns the bits of the model that a signal was proved to equal.
@@ -110,13 +126,14 @@ impl Matching<'_, '_> {
     fn swept(&self, e: &mut Engine, bits: Vec<Lit>) -> Vec<Lit> {
         e.simulate();
         let small = Limits { cone: 2_000, exhaustive_leaves: 12, deep: false, ..self.limits };
+        let by_signature = self.gates.by_signature(self.model, e);
         bits.into_iter()
             .map(|bit| {
                 if bit.as_const().is_some() || e.is_cut(bit) || e.left <= self.reserve {
                     return bit;
                 }
                 let (key, negate) = normal(e.signature(bit));
-                let candidates = self.gates.by_signature.get(&key).map(Vec::as_slice).unwrap_or_default();
+                let candidates = by_signature.get(&key).map(Vec::as_slice).unwrap_or_default();
                 let found = candidates.iter().take(3).find(|&&c| e.equal_within(bit.xor(negate), c, small));
                 found.map_or(bit, |&c| c.xor(negate))
             })
@@ -236,6 +253,10 @@ fn within_effort(
     report: &mut Report,
     e: &mut Engine,
 ) -> bool {
+    let without_sat = effort.limits.sat_steps == 0;
+    if !without_sat {
+        gates.add_gates_by_types(model, e);
+    }
     let made = e.words.aig.gates() as u64;
     let (open_outputs, open_valid) = (proved.outputs.clone(), proved.valid);
     let mut matching = Matching {
@@ -299,9 +320,14 @@ fn within_effort(
     let mut unmatched = std::mem::take(&mut matching.unmatched);
     unmatched.retain(|u| !matching.proved.matched.contains(&u.0));
     e.spend(GATE * (e.words.aig.gates() as u64 - made));
+    let is_equal = outputs.iter().all(|(j, word)| *word == gates.bits.outputs[*j]);
+    if !is_equal {
+        gates.add_gates_by_types(model, e);
+    }
     let roots: Vec<Lit> = outputs.iter().flat_map(|(j, w)| w.iter().chain(&gates.bits.outputs[*j])).copied().collect();
-    let without_sat = effort.limits.sat_steps == 0;
-    if without_sat {
+    if is_equal {
+        // Nothing is searched.
+    } else if without_sat {
         e.normalise(&roots);
     } else {
         let small = Limits { sat_steps: effort.limits.sat_steps / 30, cone: 5_000, ..effort.limits };
