@@ -5,7 +5,8 @@
 //! of terms, and a type is omitted if intervals, which start at the types of the ports, prove that no value overflows
 //! it or is rounded by it. A product with a constant is a sum, and a bitwise AND with a mask of ones is its other
 //! operand. Rounded or rectified values are described by the sum before rounding ([`rounding`]). So a program that was
-//! narrowed, reordered or shared has the same classes. If two programs differ, a value of the second is compared with a
+//! narrowed, reordered or shared has the same classes. Operations that a pass left unchanged are found first, by their
+//! operands alone ([`common`]). If two programs differ, a value of the second is compared with a
 //! value of the first that has the same samples. Such a lemma is proved over the nearest values that are known to be
 //! equal, as free inputs. If it holds, the two classes become one, and their readers are equal without further lemmas.
 //! A lemma is stronger than necessary, so a failed one proves nothing.
@@ -108,7 +109,7 @@ fn numbered<'a>(
     let operations = (a.nodes().len() + b.nodes().len()) as u64;
     spending.spend(NUMBERING.0 * operations);
     // The second program may have more terms, so that it has those of the first if it is similar.
-    let most_terms = TERMS.1.0 + TERMS.1.1 * a.nodes().len();
+    let most_terms = (TERMS.1.0 + TERMS.1.1 * a.nodes().len()).min(TERMS.1.2);
     let most_terms = [most_terms, 2 * most_terms];
     let mut numbering = Numbering {
         programs: [a, b],

@@ -12,9 +12,9 @@ use std::rc::Rc;
 
 /// Largest number of window inputs for which inputs determined by the other inputs are searched.
 const OPENED: usize = 16;
-/// Largest numbers of terms: of one linear form, of all forms of a program together (a constant, and an amount for each
-/// operation), and of all forms in one sum.
-pub(super) const TERMS: (usize, (usize, usize), usize) = (1_024, (2_000_000, 64), 8_192);
+/// Largest numbers of terms: of one linear form, of all forms of a program together (a constant, an amount for each
+/// operation, and at most the third number), and of all forms in one sum.
+pub(super) const TERMS: (usize, (usize, usize, usize), usize) = (1_024, (2_000_000, 64, 20_000_000), 8_192);
 
 /// Largest number of nested minimum and maximum operations that a comparison of two classes follows.
 const ORDERS: usize = 4;
@@ -227,7 +227,8 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// Records that a sum of one class, which wrapping to a type makes of `class`, has fewer values as `class`.
+    /// Records that a class, which is the form of another class after wrapping to a type, has fewer values than that
+    /// class, and that wrapping gives the other class back.
     fn compare_to_wrapped(&mut self, class: u32, form: &Form, kif: Kif) {
         let ([(whole, 1)], 0, 0) = (&form.terms[..], form.constant, form.frac) else { return };
         let size = |class: u32| {
@@ -237,8 +238,8 @@ impl<'a> Numbering<'a> {
         let range = &self.classes[*whole as usize].range;
         let of = Kif { signed: !kif.signed, int: kif.int + if kif.signed { 1 } else { -1 }, frac: kif.frac };
         let is_narrower = range.cut(of).1 == Cut::None && size(class).is_some_and(|own| Some(own) < size(*whole));
-        if is_narrower && !self.narrower.contains_key(whole) {
-            self.narrower.insert(*whole, (class, of));
+        if is_narrower {
+            self.narrower.entry(*whole).or_insert((class, of));
         }
     }
 
