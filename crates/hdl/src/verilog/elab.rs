@@ -9,7 +9,7 @@ mod process;
 mod statements;
 mod targets;
 
-use super::ast::{Expr, ExprId, File, Function, Item, Module, Range, Sym, Task};
+use super::ast::{Expr, ExprId, File, Function, Item, Module, Port, Range, Sym, Task};
 use crate::paths::Unassigned;
 use crate::source::error;
 use crate::{FindData, MAX_WIDTH, MAX_WORK, NodeId, Rtl, SignalId};
@@ -131,6 +131,8 @@ struct Elab<'a> {
     calls: u32,
     instances: u32,
     modules: FxHashMap<Sym, &'a Module>,
+    /// Ports by the names of module and port.
+    ports: FxHashMap<(Sym, Sym), &'a Port>,
     /// Free nodes that represent "not assigned yet" in a process.
     unassigned: Unassigned,
     /// Signals that a process does not assign on every path, with the byte offset of the process.
@@ -196,12 +198,12 @@ pub(super) fn elaborate_module(
     elaborate_with(text, file, &file.modules[module], Some(params), &find)
 }
 
-fn elaborate_with(
-    text: &str,
-    file: &File,
-    top: &Module,
+fn elaborate_with<'a>(
+    text: &'a str,
+    file: &'a File,
+    top: &'a Module,
     cell: Option<&[(Option<Sym>, ExprId)]>,
-    find: &FindData<'_>,
+    find: &'a FindData<'a>,
 ) -> Result<Rtl> {
     let mut modules = FxHashMap::default();
     for module in &file.modules {
@@ -209,6 +211,8 @@ fn elaborate_with(
             return Err(error(text, module.at, "a second module of this name"));
         }
     }
+    let ports = |m: &'a Module| m.ports.iter().map(|port| ((m.name, port.name), port));
+    let ports = file.modules.iter().flat_map(ports).collect();
     let mut e = Elab {
         text,
         find,
@@ -227,6 +231,7 @@ fn elaborate_with(
         calls: 0,
         instances: 0,
         modules,
+        ports,
         unassigned: Default::default(),
         latches: Vec::new(),
         active: Vec::new(),

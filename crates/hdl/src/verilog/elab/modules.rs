@@ -56,7 +56,7 @@ impl<'a> Elab<'a> {
             }
         }
         for &name in &module.header {
-            if !module.ports.iter().any(|p| p.name == name) {
+            if !self.ports.contains_key(&(module.name, name)) {
                 return Err(error(self.text, module.at, format!("port {} has no direction", self.name(name))));
             }
         }
@@ -280,18 +280,16 @@ impl<'a> Elab<'a> {
             return self.memory(scope, d, bounds, false);
         }
         // `output y; reg y;` declares the port again.
-        let is_port = self.scopes[scope].parent.is_none() && module.ports.iter().any(|p| p.name == d.name);
-        if let (true, Some(&Object::Signal { id, bounds: port, signed })) =
-            (is_port, self.scopes[scope].names.get(&d.name))
+        let port = self.ports.get(&(module.name, d.name)).filter(|_| self.scopes[scope].parent.is_none());
+        if let (Some(port), Some(&Object::Signal { id, bounds: declared, signed })) =
+            (port, self.scopes[scope].names.get(&d.name))
         {
-            if (port.msb, port.lsb) != (bounds.msb, bounds.lsb) {
+            if (declared.msb, declared.lsb) != (bounds.msb, bounds.lsb) {
                 return Err(error(self.text, d.at, "the port was declared with another range"));
             }
             let object = Object::Signal { id, bounds, signed: signed || d.signed };
             self.scopes[scope].names.insert(d.name, object);
-            if d.kind != DeclKind::Wire
-                && module.ports.iter().all(|p| p.name != d.name || p.direction == Direction::Out)
-            {
+            if d.kind != DeclKind::Wire && port.direction == Direction::Out {
                 self.nets.remove(&id);
             }
         } else {
@@ -341,7 +339,7 @@ impl<'a> Elab<'a> {
                 Some(name) => Some(*name),
                 None => module.header.get(at).copied(),
             };
-            let found = port.and_then(|name| module.ports.iter().find(|p| p.name == name));
+            let found = port.and_then(|name| self.ports.get(&(module.name, name)).copied());
             let Some(port) = found else {
                 return Err(error(self.text, i.at, format!("module {} has no such port", self.name(i.module))));
             };

@@ -5,7 +5,7 @@ use super::{Bounds, Data, Elab, Named, Result, Run, Slot, Type, Value};
 use crate::NodeId;
 use crate::source::error;
 use num_bigint::BigUint;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl<'a> Elab<'a> {
     pub(super) fn concurrents(&mut self, scope: usize, body: &'a [Concurrent]) -> Result<()> {
@@ -159,11 +159,12 @@ impl<'a> Elab<'a> {
         let path = if outer.is_empty() { label.clone() } else { format!("{outer}.{label}") };
         let inner = self.entity(found, architecture.as_deref(), path, values, false)?;
         let mut seen = FxHashSet::default();
+        let by_name: FxHashMap<&str, &Object> = found.ports.iter().map(|p| (p.name.as_str(), p)).collect();
         for (i, arg) in ports.iter().enumerate() {
             let (name, part) = match &arg.choices[..] {
                 [formal @ Expr { kind: Kind::Call(base, args), .. }] => match (&base.kind, &args[..]) {
                     // `port(3 downto 0) => x`, or a conversion `unsigned(port) => x`.
-                    (Kind::Name(n), _) if found.ports.iter().any(|p| p.name == *n) => (n.clone(), Some(formal)),
+                    (Kind::Name(n), _) if by_name.contains_key(n.as_str()) => (n.clone(), Some(formal)),
                     (_, [Arg { value: Expr { kind: Kind::Name(n), .. }, .. }]) => (n.clone(), Some(formal)),
                     _ => return self.fail(formal.at, "a port is connected by its name, a part or a conversion of it"),
                 },
@@ -174,7 +175,7 @@ impl<'a> Elab<'a> {
                 _ => (formal(self, arg, i, &face.ports)?, None),
             };
             let (Some(port), Some(Named::Signal { id, ty, bounds })) =
-                (found.ports.iter().find(|p| p.name == name), self.scopes[inner].names.get(&name).cloned())
+                (by_name.get(name.as_str()), self.scopes[inner].names.get(&name).cloned())
             else {
                 return self.fail(arg.value.at, format!("{entity} has no port {name}"));
             };
