@@ -663,8 +663,13 @@ impl Search {
         if near.len() > NEAR && !self.operands.is_empty() && self.operands.len() <= LEAVES {
             near.retain(|old| self.is_of_operands(g, *old));
         }
+        // A bit that equals a constant, too, equals the same bit of the program.
+        let own = near.first().filter(|old| old.node() >= below);
         let _ = near.iter().take(NEAR).any(|old| self.equal_over_values(g, at, pair(old), BY_TRIAL))
-            || candidates.iter().take(CANDIDATES).any(|old| self.equal(g, at, pair(old), OF_VALUE));
+            || own
+                .into_iter()
+                .chain(candidates.iter().take(CANDIDATES))
+                .any(|old| self.equal(g, at, pair(old), OF_VALUE));
     }
 
     /// Returns `true` if a gate is a function of the operation's operands.

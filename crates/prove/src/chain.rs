@@ -14,7 +14,7 @@ use std::thread;
 /// Stack size of a thread in bytes: twice that of the main thread on Linux.
 const STACK: usize = 16 << 20;
 /// Largest number of operations in programs that are compared at the same time, as a bound on memory.
-const MOST_OPERATIONS: usize = 400_000;
+const MOST_OPERATIONS: usize = 1_000_000;
 
 /// Result of a step, or of all steps of a chain.
 #[derive(Default)]
