@@ -128,12 +128,14 @@ fn netlists_of_machines_are_proved_and_changed_ones_refuted() {
         works(&yosys, &["-q", "-p", &script]);
         let printed = works(alir2hdl, &["prove", model, "net.v"]);
         assert!(printed.starts_with("proved"), "{name}: {printed}");
+        let printed = works(alir2hdl, &["prove", model, "net.v", "--rtl", "rtl.v"]);
+        assert!(printed.contains("compared with rtl.v, which was proved equal"), "{name}: {printed}");
         let net = std::fs::read_to_string(files.path().join("net.v")).expect("a netlist");
         assert!(net.contains(from), "{name} has {from}");
         std::fs::write(files.path().join("net.v"), net.replace(from, to)).expect("written");
         let (code, printed) = fails(&["prove", model, "net.v"]);
         assert!(code == Some(1) && printed.contains("the machine says"), "{name}: {printed}");
         let (code, printed) = fails(&["prove", model, "net.v", "--rtl", "rtl.v"]);
-        assert!(code == Some(2) && printed.contains("--rtl is a hint for netlists of programs"), "{printed}");
+        assert!(code == Some(1) && printed.contains("rtl.v was not used"), "{name}: {printed}");
     }
 }

@@ -1,7 +1,7 @@
 //! `alir2hdl prove` for stateful designs.
 
 use super::prove::{Args, write_certificate};
-use super::rtl_files::{ElaboratedDesign, elaborated, in_file};
+use super::rtl_files::{OpenRtl, in_file};
 use super::{ExitStatus, Failure, Global, machine, print, progress, schema};
 use crate::diag::{four_digits, printable};
 use crate::files::Batch;
@@ -17,7 +17,7 @@ use std::time::Instant;
 ///
 /// # Errors
 /// If the file cannot be elaborated, or if an option does not apply to state machines (exit code 2).
-pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &Args, design: &Machine, read: OpenRtl, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
     let given = [
         ("--pipeline", args.pipeline.is_some()),
@@ -27,24 +27,22 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
         ("--ii-input", args.ii_input.is_some()),
     ];
     machine::refuse_flags(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
-    let project = args.project()?;
-    let language = project.language;
-    let netlist = args.netlist.read(&project, args.top.as_deref())?;
-    let is_netlist = netlist.is_some();
-    let elaborated = match netlist {
-        Some(rtl) => ElaboratedDesign { rtl, outer: None },
-        None => {
-            args.netlist.refuse()?;
-            let fits = |rtl: &Rtl| check_ports(design, rtl).is_ok();
-            elaborated(&project, args.top.as_deref(), &fits)?
-        }
-    };
+    let read = read.transpose()?.ok_or_else(|| Failure::bug("--via was refused before".to_owned()))?;
+    let (language, is_netlist) = (read.project.language, read.is_netlist());
+    if !is_netlist {
+        args.netlist.refuse()?;
+    }
+    let elaborated = read.elaborated(&|rtl| check_ports(design, rtl).is_ok())?;
     let rtl = &elaborated.rtl;
     check_ports(design, rtl).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
     let counter = Arc::new(ProgressCounter::default());
     let request = MachineRequest { progress: Some(Arc::clone(&counter)), ..args.options().machine_request() };
     let bar = progress::proof(&counter, global);
-    let (mut report, engine) = prove::state_machine(design, rtl, &request, &args.solvers()?);
+    let solvers = args.solvers()?;
+    let (mut report, engine) = match is_netlist {
+        true => args.netlist.prove_machine(design, rtl, &request, &solvers)?,
+        false => prove::state_machine(design, rtl, &request, &solvers),
+    };
     report.notes.extend(elaborated.note());
     drop(bar);
     let mut batch = Batch::default();

@@ -5,9 +5,12 @@ use super::rtl_files::{in_file, text_of};
 use crate::compile;
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
+use crate::ir::machine::Machine;
 use crate::options::HardwareOptions;
+use crate::prove;
 use crate::prove::engine::Engine;
 use crate::prove::equiv::{Report, Request, Verdict, check_ports};
+use crate::prove::machine::{MachineReport, MachineRequest, compare_with_rtl};
 use crate::prove::netlist::prove_against_rtl;
 use crate::prove::sat::Solvers;
 use crate::rtl::netlist::{self, CellFamily, NetlistOptions};
@@ -53,19 +56,6 @@ impl NetlistArgs {
             format!("{flag} is for a netlist, and the file is not one: it instantiates no cells of a library");
         let help = "leave it out; RTL is proved without";
         Err(Failure::input(Diagnostic::error("E0804", Place::Flag(flag.into()), message).with_help(help)))
-    }
-
-    /// Returns an error for `--rtl` with a state machine.
-    ///
-    /// # Errors
-    /// If it was given (exit code 2).
-    pub(super) fn refuse_hint(&self) -> Result<(), Failure> {
-        if self.rtl.is_none() {
-            return Ok(());
-        }
-        let message = "--rtl is a hint for netlists of programs, and this is a state machine";
-        let help = "leave it out; netlists of state machines are proved without";
-        Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--rtl".into()), message).with_help(help)))
     }
 
     /// Reads a project as a netlist; `None` if it is not a netlist.
@@ -167,6 +157,52 @@ impl NetlistArgs {
         Ok((report, engine, request))
     }
 
+    /// Proves or refutes that a netlist behaves as a state machine: like [`NetlistArgs::prove`].
+    ///
+    /// # Errors
+    /// If the RTL of `--rtl` cannot be read (exit code 2).
+    pub(super) fn prove_machine(
+        &self,
+        machine: &Machine,
+        netlist: &Rtl,
+        request: &MachineRequest,
+        solvers: Solvers<'_>,
+    ) -> Result<(MachineReport, Engine), Failure> {
+        let hint = match &self.rtl {
+            Some(file) => {
+                Some(self.hint(file, &netlist.top, &|rtl| prove::machine::check_ports(machine, rtl).is_ok())?)
+            }
+            None => generated_machine(machine),
+        };
+        let mut unused = None;
+        if let Some(hint) = &hint {
+            let part = MachineRequest { work: request.work / 4, keep_questions: false, ..request.clone() };
+            let (mut report, engine) = prove::state_machine(machine, hint, &part, solvers);
+            let compared = match &report.verdict {
+                prove::machine::Verdict::Proved => compare_with_rtl(machine, netlist, hint, request),
+                _ => Err("it was not proved to behave as the machine".to_owned()),
+            };
+            match compared {
+                Ok(found) => {
+                    let what = self.rtl.as_ref().map_or("generated RTL".to_owned(), |file| file.display().to_string());
+                    report.notes.push(format!("compared with {what}, which was proved equal to the machine"));
+                    report.rounds += found.rounds;
+                    report.bits.add(&found.bits);
+                    report.gates += found.gates;
+                    report.register_bits = found.register_bits;
+                    report.correspondence = None;
+                    return Ok((report, engine));
+                }
+                Err(reason) => unused = Some(reason),
+            }
+        }
+        let (mut report, engine) = prove::state_machine(machine, netlist, request, solvers);
+        if let (Some(reason), Some(file)) = (unused, &self.rtl) {
+            report.notes.push(format!("{} was not used: {reason}", file.display()));
+        }
+        Ok((report, engine))
+    }
+
     /// Returns the RTL of `--rtl`: the module with the netlist's name if its ports match, otherwise the file's top
     /// module.
     fn hint(&self, file: &Path, module: &str, fits: &dyn Fn(&Rtl) -> bool) -> Result<Rtl, Failure> {
@@ -184,6 +220,13 @@ impl NetlistArgs {
         }
         rtl::read(language, &text, None).map_err(|wrong| in_file(wrong, file))
     }
+}
+
+/// Returns RTL of a state machine, as a hint.
+fn generated_machine(machine: &Machine) -> Option<Rtl> {
+    let text =
+        compile::machine(machine, &HardwareOptions::default().spec("machine")).ok()?.text(rtl::Language::Verilog);
+    rtl::read(rtl::Language::Verilog, &text, None).ok()
 }
 
 /// Returns combinational RTL of a model at an optimisation level, as a hint.

@@ -5,7 +5,7 @@ use super::input::{Design, FileFacts, InputArgs};
 use super::names::NameArgs;
 use super::netlist::NetlistArgs;
 use super::proof_effort::ProofEffortArgs;
-use super::rtl_files::{ElaboratedDesign, RtlFileArgs, in_file, text_of};
+use super::rtl_files::{ElaboratedDesign, OpenRtl, ReadRtl, RtlFileArgs, in_file, text_of};
 use super::{
     ExitStatus, Failure, Global, earlier_names, machine, machine_proof, print, progress, rtl_files, rtl_graph, schema,
     witness,
@@ -24,8 +24,10 @@ use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Instant;
 
 /// Prove a Verilog or VHDL file equal to a model for every input
@@ -192,20 +194,29 @@ impl Args {
         })
     }
 
+    /// Reads the files with the built-in front ends; `None` if another program reads them.
+    fn rtl(&self) -> OpenRtl {
+        let read = || {
+            let project = self.project()?;
+            let netlist = self.netlist.read(&project, self.top.as_deref())?;
+            Ok(ReadRtl::new(project, netlist, self.top.as_deref()))
+        };
+        self.via.is_none().then(read)
+    }
+
     /// Elaborates the design in the files. Also returns its language and, if the built-in front ends read RTL, its
     /// source.
-    fn design(&self, model: &Model) -> Result<(ElaboratedDesign, rtl::Language, Option<Arc<str>>), Failure> {
-        let as_it_is = |rtl: Rtl| ElaboratedDesign { rtl, outer: None };
-        if self.via.is_none() {
-            let project = self.project()?;
-            let language = project.language;
-            if let Some(rtl) = self.netlist.read(&project, self.top.as_deref())? {
-                return Ok((as_it_is(rtl), language, None));
-            }
+    fn design(
+        &self,
+        model: &Model,
+        rtl: OpenRtl,
+    ) -> Result<(ElaboratedDesign, rtl::Language, Option<Arc<str>>), Failure> {
+        if let Some(read) = rtl.transpose()? {
+            let (language, text) = (read.project.language, Arc::clone(&read.project.text));
+            let source = (!read.is_netlist()).then_some(text);
             let request = self.options().request();
             let fits = |rtl: &Rtl| equiv::check_ports(model, rtl, &request).is_ok();
-            let elaborated = rtl_files::elaborated(&project, self.top.as_deref(), &fits)?;
-            return Ok((elaborated, language, Some(project.text)));
+            return Ok((read.elaborated(&fits)?, language, source));
         }
         let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;
@@ -213,7 +224,7 @@ impl Args {
         let language = rtl::Language::detect(&sources[0].path, &sources[0].text);
         let rtl =
             via::yosys(&Tools::from_environment(), &sources, self.top.as_deref()).map_err(Failure::external_tool)?;
-        Ok((as_it_is(rtl), language, None))
+        Ok((ElaboratedDesign { rtl, outer: None }, language, None))
     }
 }
 
@@ -225,22 +236,22 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return Err(Failure::input(Diagnostic::error("E0709", Place::Whole, message).with_help("name the others")));
     }
     super::project::refuse(args.options().names.problems())?;
-    let (design, file) = read_design(args, global).map_err(|failure| swapped_args_hint(args, failure))?;
+    let (design, read) = read_both(args, global);
+    let (design, file) = design.map_err(|failure| swapped_args_hint(args, failure))?;
     let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
-            args.netlist.refuse_hint()?;
             machine::refuse_flags(
                 args.via.map(|_| "--via").into_iter().chain(args.witness.iter().map(|_| "--witness")),
             )?;
-            return machine_proof::run(args, &machine, global);
+            return machine_proof::run(args, &machine, read, global);
         }
     };
     if args.depth.is_some() {
         let message = "--depth is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
-    let (elaborated, language, source) = args.design(&model)?;
+    let (elaborated, language, source) = args.design(&model, read)?;
     let (note, top) = (elaborated.note(), elaborated.top(args.top.as_deref()).map(str::to_owned));
     let rtl = elaborated.rtl;
     // Only a netlist, and RTL that `--via` reads, has no source here.
@@ -320,6 +331,18 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Verdict::Proved => ExitStatus::Ok,
         Verdict::Differs { .. } => ExitStatus::Mismatch,
         Verdict::Unknown { .. } => ExitStatus::Undecided,
+    })
+}
+
+/// Reads the model and the RTL, at the same time unless only one thread is wanted.
+fn read_both(args: &Args, global: Global) -> (Result<(Design, FileFacts), Failure>, OpenRtl) {
+    thread::scope(|scope| {
+        let read = || args.rtl();
+        let start = || thread::Builder::new().spawn_scoped(scope, read).ok();
+        let reader = (args.threads != Some(1)).then(start).flatten();
+        let design = read_design(args, global);
+        let read = reader.map_or_else(|| args.rtl(), |reader| reader.join().unwrap_or_else(|e| resume_unwind(e)));
+        (design, read)
     })
 }
 

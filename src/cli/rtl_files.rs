@@ -106,30 +106,53 @@ impl ElaboratedDesign {
     }
 }
 
-/// Elaborates a project. Without the name of a top module, selects the outermost module for which `fits` returns
-/// `true`.
-///
-/// # Errors
-/// If the sources cannot be read, or if the selection is ambiguous (exit code 2).
-pub(super) fn elaborated(
-    project: &RtlProject,
-    top: Option<&str>,
-    fits: &dyn Fn(&Rtl) -> bool,
-) -> Result<ElaboratedDesign, Failure> {
-    let first = project.read(top, &read_file);
-    let as_it_is = |rtl: Rtl| ElaboratedDesign { rtl, outer: None };
-    if top.is_some() || first.as_ref().is_ok_and(fits) {
-        return Ok(as_it_is(first?));
+/// RTL, or the reason why it cannot be read; `None` if another program reads it.
+pub(super) type OpenRtl = Option<Result<ReadRtl, Failure>>;
+
+/// RTL that was read before the design with which it is compared is known.
+pub(super) struct ReadRtl {
+    /// The sources.
+    pub(super) project: RtlProject,
+    is_netlist: bool,
+    /// Requested top module; `None` for the default one.
+    top: Option<String>,
+    rtl: Result<Rtl, Diagnostic>,
+}
+
+impl ReadRtl {
+    /// Elaborates a project, unless it was read as a netlist.
+    pub(super) fn new(project: RtlProject, netlist: Option<Rtl>, top: Option<&str>) -> ReadRtl {
+        let is_netlist = netlist.is_some();
+        let rtl = netlist.map_or_else(|| project.read(top, &read_file), Ok);
+        ReadRtl { project, is_netlist, top: top.map(str::to_owned), rtl }
     }
-    let modules = project.modules()?;
-    let read = |name: &String| project.read(Some(name), &read_file).ok().filter(fits);
-    let mut fitting: Vec<Rtl> = modules.iter().take(MAX_TRIED).filter_map(read).collect();
-    // Of two modules with the same ports, the outer one has more signals.
-    fitting.sort_by_key(|rtl| std::cmp::Reverse(rtl.signals().len()));
-    match &fitting[..] {
-        [] => Ok(as_it_is(first?)),
-        [a, b, ..] if a.signals().len() == b.signals().len() => Ok(as_it_is(first?)),
-        _ => Ok(ElaboratedDesign { rtl: fitting.swap_remove(0), outer: first.ok().map(|rtl| rtl.top) }),
+
+    /// Returns `true` for a netlist.
+    pub(super) fn is_netlist(&self) -> bool {
+        self.is_netlist
+    }
+
+    /// Returns the netlist, or the design of the project. Without the name of a top module, selects the outermost
+    /// module for which `fits` returns `true`.
+    ///
+    /// # Errors
+    /// If the sources cannot be elaborated, or if the selection is ambiguous (exit code 2).
+    pub(super) fn elaborated(self, fits: &dyn Fn(&Rtl) -> bool) -> Result<ElaboratedDesign, Failure> {
+        let ReadRtl { project, is_netlist, top, rtl } = self;
+        let as_it_is = |rtl: Rtl| ElaboratedDesign { rtl, outer: None };
+        if is_netlist || top.is_some() || rtl.as_ref().is_ok_and(fits) {
+            return Ok(as_it_is(rtl?));
+        }
+        let modules = project.modules()?;
+        let read = |name: &String| project.read(Some(name), &read_file).ok().filter(fits);
+        let mut fitting: Vec<Rtl> = modules.iter().take(MAX_TRIED).filter_map(read).collect();
+        // Of two modules with the same ports, the outer one has more signals.
+        fitting.sort_by_key(|rtl| std::cmp::Reverse(rtl.signals().len()));
+        match &fitting[..] {
+            [] => Ok(as_it_is(rtl?)),
+            [a, b, ..] if a.signals().len() == b.signals().len() => Ok(as_it_is(rtl?)),
+            _ => Ok(ElaboratedDesign { rtl: fitting.swap_remove(0), outer: rtl.ok().map(|rtl| rtl.top) }),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Graphs of signals and expressions of RTL files, and matching names of corresponding values in two files.
 
 use super::Failure;
-use super::rtl_files::{elaborated, in_file, read_file, text_of};
+use super::rtl_files::{ReadRtl, in_file, read_file, text_of};
 use crate::ir::{AlignmentGraph, align_graphs};
 use crate::rtl::project::{ProjectFiles, RtlProject};
 use crate::rtl::{Expr, Language, NodeId, Rtl, SignalId, operands};
@@ -44,8 +44,10 @@ pub(super) fn generated_language(path: &Path, language: Language) -> Language {
 pub(super) fn read(path: &Path) -> Result<(Rtl, Language, Arc<str>), Failure> {
     let files = ProjectFiles { files: vec![path.to_owned()], ..ProjectFiles::default() };
     let project: RtlProject = RtlProject::load(&files, &text_of, &read_file)?;
-    let rtl = elaborated(&project, None, &|_| true).map_err(|failure| in_file(failure.diagnostics, path))?.rtl;
-    Ok((rtl, generated_language(path, project.language), project.text))
+    let (language, source) = (project.language, Arc::clone(&project.text));
+    let rtl = ReadRtl::new(project, None, None).elaborated(&|_| true);
+    let rtl = rtl.map_err(|failure| in_file(failure.diagnostics, path))?.rtl;
+    Ok((rtl, generated_language(path, language), source))
 }
 
 /// Returns the graph of values in a file, and the names of each node. A signal or register with a single driver of all

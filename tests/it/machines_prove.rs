@@ -10,7 +10,7 @@ use alir2hdl::netlist::lower_machine;
 use alir2hdl::passes;
 use alir2hdl::prove::aiger;
 use alir2hdl::prove::engine;
-use alir2hdl::prove::machine::{MachineReport, MachineRequest, Verdict, product, prove, testbench};
+use alir2hdl::prove::machine::{MachineReport, MachineRequest, Verdict, compare_with_rtl, product, prove, testbench};
 use alir2hdl::prove::sat::Embedded;
 use alir2hdl::retime::{Slack, retime};
 use alir2hdl::rtl::{self, Language};
@@ -191,23 +191,24 @@ fn names_decide_nothing() {
     assert_eq!(report.notes, ["z is taken for port \"y\", by its place among the ports"]);
 }
 
+/// Changes of RTL at -O1: next-state function, reset value, power-on value, enable, reset condition, an output.
+const CHANGES: [(&str, &str, &str); 11] = [
+    ("serial_matvec", "k[1] ? x_2 : x_0", "k[1] ? x_0 : x_2"),
+    ("serial_matvec", "cnt_v0 + 2'b01", "cnt_v0 - 2'b01"),
+    ("serial_matvec", "k <= 2'd0", "k <= 2'd1"),
+    ("serial_matvec", "k = 2'd0", "k = 2'd2"),
+    ("serial_matvec", "if (is_last) begin\n            y_0", "if (!is_last) begin\n            y_0"),
+    ("serial_matvec", "if (rst_in)", "if (rst_in & k[0])"),
+    ("serial_matvec", "y[12:0] = y_0", "y[12:0] = y_1"),
+    ("leaky_integrator", "acc <= 17'h00018", "acc <= 17'h00019"),
+    ("register_file", "mem_7 = 8'b00001110", "mem_7 = 8'b00001111"),
+    ("register_file", "&{mem_0_a[2], wa_in[1:0]}", "&{mem_0_a[2], wa_in[1]}"),
+    ("select_hold", "initial begin\n", "initial if (0) begin\n"),
+];
+
 #[test]
 fn changes_are_refuted_with_inputs_that_show_them() {
-    // Next-state function, reset value, power-on value, enable, reset condition, an output.
-    let changes = [
-        ("serial_matvec", "k[1] ? x_2 : x_0", "k[1] ? x_0 : x_2"),
-        ("serial_matvec", "cnt_v0 + 2'b01", "cnt_v0 - 2'b01"),
-        ("serial_matvec", "k <= 2'd0", "k <= 2'd1"),
-        ("serial_matvec", "k = 2'd0", "k = 2'd2"),
-        ("serial_matvec", "if (is_last) begin\n            y_0", "if (!is_last) begin\n            y_0"),
-        ("serial_matvec", "if (rst_in)", "if (rst_in & k[0])"),
-        ("serial_matvec", "y[12:0] = y_0", "y[12:0] = y_1"),
-        ("leaky_integrator", "acc <= 17'h00018", "acc <= 17'h00019"),
-        ("register_file", "mem_7 = 8'b00001110", "mem_7 = 8'b00001111"),
-        ("register_file", "&{mem_0_a[2], wa_in[1:0]}", "&{mem_0_a[2], wa_in[1]}"),
-        ("select_hold", "initial begin\n", "initial if (0) begin\n"),
-    ];
-    for (name, from, to) in changes {
+    for (name, from, to) in CHANGES {
         let machine = read(name);
         let text = changed(&written(&machine, 1, Language::Verilog), from, to);
         let report = prove_rtl(&machine, &text, Language::Verilog);
@@ -327,5 +328,57 @@ fn another_prover_agrees_about_the_product() {
         let output = Command::new(&abc).args(["-q", &script]).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(said.contains(expected), "{said}");
+    }
+}
+
+/// Returns `true` if a design is proved to behave as RTL by comparison with it.
+fn is_like(machine: &Machine, design: &str, rtl: &str) -> bool {
+    let [design, rtl] = [design, rtl].map(|text| rtl::read(Language::Verilog, text, None).unwrap());
+    compare_with_rtl(machine, &design, &rtl, &MachineRequest::default()).is_ok()
+}
+
+#[test]
+fn designs_are_proved_by_comparison_with_rtl_and_changed_ones_are_not() {
+    for (name, from, to) in CHANGES {
+        let machine = read(name);
+        let [none, one, two] = [0, 1, 2].map(|level| written(&machine, level, Language::Verilog));
+        assert!(is_like(&machine, &two, &one) && is_like(&machine, &one, &none), "{name}");
+        assert!(!is_like(&machine, &changed(&one, from, to), &one), "{name}: {to}");
+        assert!(!is_like(&machine, &changed(&one, from, to), &two), "{name}: {to}");
+    }
+    let proved = (0..40).filter(|&seed| {
+        let machine = MachineRecipe::seeded(2 + seed as usize % 20, seed).build();
+        let [one, other] = [1, seed as u8 % 2 * 2].map(|level| written(&machine, level, Language::Verilog));
+        is_like(&machine, &other, &one)
+    });
+    let proved = proved.count();
+    assert!(proved >= 38, "{proved} of 40");
+}
+
+/// RTL was proved for every value of registers without a power-on value, so a design may have one value of its own for
+/// each of them, but not two.
+#[test]
+fn registers_without_a_power_on_value_start_like_those_of_the_rtl() {
+    let machine = read("leaky_integrator");
+    let defined = written(&machine, 1, Language::Verilog);
+    let start = "    initial begin\n        acc = 17'h00018;\n    end\n";
+    let free = changed(&defined, start, "");
+    let twice = |text: &str, start: &str| {
+        let text =
+            changed(text, "reg [16:0] acc;", &format!("reg [16:0] p{start}, q{start};\nwire [16:0] acc = p & q;"));
+        let text = changed(&text, "acc <= 17'h00018;", "p <= 17'h00018; q <= 17'h00018;");
+        changed(&text, "acc <= leak_v3;", "p <= leak_v3; q <= leak_v3;")
+    };
+    let cases = [
+        (&defined, &free, true),
+        (&free, &free, true),
+        (&free, &defined, false),
+        (&twice(&free, " = 17'd0"), &free, true),
+        (&twice(&free, " = 17'd24"), &defined, true),
+        (&twice(&free, " = 17'd25"), &defined, false),
+        (&twice(&free, ""), &free, false),
+    ];
+    for (i, (design, rtl, expected)) in cases.into_iter().enumerate() {
+        assert_eq!(is_like(&machine, design, rtl), expected, "case {i}\n{design}");
     }
 }

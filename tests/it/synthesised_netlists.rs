@@ -3,6 +3,7 @@
 
 use crate::common::{run, table_model};
 use std::fmt::Write;
+use std::path::Path;
 use tempfile::TempDir;
 
 /// Folder with a model and the RTL that `options` give.
@@ -373,4 +374,66 @@ fn behaviour_next_to_cells_is_refused_by_its_place() {
         let is_named = said.contains("an operator in a netlist") && said.contains("line 3") && said.contains("LUT1");
         assert!(code == 2 && is_named, "{said}");
     }
+}
+
+/// State machine whose netlist is compared with generated or given RTL, from the power-on values on.
+#[test]
+fn netlists_of_state_machines_are_compared_with_rtl() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/fsm/select_hold/fsm.json.gz");
+    std::fs::copy(model, dir.path().join("fsm.json.gz")).unwrap();
+    let (code, _, errors) = run(dir.path(), &["fsm.json.gz", "--verilog", "rtl.v"]);
+    assert_eq!(code, 0, "{errors}");
+    let mut good = "module top(clk, a, sel, b, en, y, z);\ninput clk, sel, en; input [7:0] a; input [5:0] b; output \
+                    [8:0] y, z; wire [8:0] d;\n"
+        .to_owned();
+    for bit in 0..9 {
+        let b = if (1..7).contains(&bit) { format!("b[{}]", bit - 1) } else { "1'h0".to_owned() };
+        for (name, select, out) in [("l", "sel", "y"), ("m", "en", "d")] {
+            let a = bit.min(7);
+            writeln!(
+                good,
+                "LUT3 #(.INIT(8'hac)) {name}{bit} (.I0(a[{a}]), .I1({b}), .I2({select}), .O({out}[{bit}]));"
+            )
+            .unwrap();
+        }
+        let init = 0x1f3 >> bit & 1;
+        writeln!(good, "FDRE #(.INIT(1'h{init})) r{bit} (.C(clk), .CE(1'h1), .R(1'h0), .D(d[{bit}]), .Q(z[{bit}]));")
+            .unwrap();
+    }
+    good += "endmodule\n";
+    let prove = |netlist: &str, more: &[&str]| {
+        std::fs::write(dir.path().join("net.v"), netlist).unwrap();
+        let (code, out, errors) = run(dir.path(), &[&["prove", "fsm.json.gz", "net.v"], more].concat());
+        (code, out + &errors)
+    };
+    let (code, said) = prove(&good, &[]);
+    assert!(code == 0 && said.contains("compared with generated RTL, which was proved equal"), "{said}");
+    let (code, said) = prove(&good, &["--rtl", "rtl.v"]);
+    assert!(code == 0 && said.contains("compared with rtl.v, which was proved equal"), "{said}");
+    let changes = [
+        ("8'hac)) l4", "8'hbc)) l4"),
+        ("8'hac)) m8", "8'hca)) m8"),
+        ("INIT(1'h0)) r2", "INIT(1'h1)) r2"),
+        ("INIT(1'h1)) r6", "INIT(1'hx)) r6"),
+        ("FDRE #(.INIT(1'h1)) r5", "FDSE #(.INIT(1'h1)) r5"),
+    ];
+    for (from, to) in changes {
+        assert!(good.contains(from), "{from}");
+        let text = good.replacen(from, to, 1);
+        let text = if to.starts_with("FDSE") {
+            text.replacen("r5 (.C(clk), .CE(1'h1), .R(", "r5 (.C(clk), .CE(1'h1), .S(~", 1)
+        } else {
+            text
+        };
+        for more in [&[][..], &["--rtl", "rtl.v"]] {
+            let (code, said) = prove(&text, more);
+            assert!(code == 1 && said.contains("the machine says"), "{to}: {said}");
+        }
+    }
+    // Wrong RTL is no hint; the netlist is proved without it.
+    let rtl = std::fs::read_to_string(dir.path().join("rtl.v")).unwrap();
+    std::fs::write(dir.path().join("wrong.v"), rtl.replace("sel_in ?", "!sel_in ?")).unwrap();
+    let (code, said) = prove(&good, &["--rtl", "wrong.v"]);
+    assert!(code == 0 && said.contains("wrong.v was not used: it was not proved to behave as the machine"), "{said}");
 }

@@ -20,6 +20,7 @@ use alir_hdl::{Rtl, operation_in_name};
 use alir_interp::{LookupMiss, golden};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Budget in ticks for a direct proof, before the intermediate programs are used: a constant, and an amount for each
 /// operation of the model. Half of the RTL files of networks are proved with less at -O2, nearly all at -O1. Of the
@@ -120,7 +121,7 @@ impl Budget {
 pub fn prove(
     model: &Model,
     rtl: &Rtl,
-    steps: Option<&dyn Fn() -> Option<Steps>>,
+    steps: Option<&dyn Fn() -> Option<Rc<Steps>>>,
     request: &Request,
     solver: Solvers<'_>,
 ) -> (Report, Engine) {
@@ -137,7 +138,7 @@ pub fn prove(
     let mut usable = if is_pipeline { build() } else { None };
     let mut over_last = OverLast::default();
     if is_pipeline {
-        let steps = usable.as_ref();
+        let steps = usable.as_deref();
         let last = steps.and_then(|steps| steps.programs.last());
         let mut by_last = || {
             let mut found = OverLast::new(last.unwrap_or(model), rtl, request, &part, solver, &mut budget);

@@ -38,6 +38,7 @@ use options::ProofOptions;
 use serde::Serialize;
 use std::cell::OnceCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Proof of a program, with the data for a certificate.
@@ -60,19 +61,19 @@ impl ProgramProof<'_> {
 
     /// Returns the intermediate programs; empty without hints.
     pub fn programs(&self) -> Vec<Model> {
-        self.programs.get().map(|steps| steps.programs).unwrap_or_default()
+        self.programs.get().map(|steps| steps.programs.clone()).unwrap_or_default()
     }
 }
 
 /// Intermediate programs, which are built at most once although both the proof and its certificate may need them.
 struct Intermediates<'a> {
     hints: Hints<'a>,
-    built: OnceCell<Option<Steps>>,
+    built: OnceCell<Option<Rc<Steps>>>,
 }
 
 impl Intermediates<'_> {
-    fn get(&self) -> Option<Steps> {
-        self.built.get_or_init(|| self.hints.build.as_ref().and_then(|build| build())).clone()
+    fn get(&self) -> Option<Rc<Steps>> {
+        self.built.get_or_init(|| self.hints.build.as_ref().and_then(|build| build()).map(Rc::new)).clone()
     }
 }
 
@@ -88,7 +89,7 @@ pub fn program<'a>(
     let request = Request { gates_only: request.gates_only || hints.is_bit_serial, ..request };
     let programs = Intermediates { hints, built: OnceCell::new() };
     let build = || programs.get();
-    let hinted = is_hinted.then_some(&build as &dyn Fn() -> Option<Steps>);
+    let hinted = is_hinted.then_some(&build as &dyn Fn() -> Option<Rc<Steps>>);
     let (report, engine) = steps::prove(model, rtl, hinted, &request, solvers);
     ProgramProof { report, engine, request, programs }
 }

@@ -19,6 +19,7 @@ use alir_prove::sat::Embedded;
 use alir_prove::steps::{self, Steps};
 use alir_testing::random::{Profile, Recipe, side_by_side};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 fn spec(interval: u32, engine: Engine, rng: &mut SplitMix) -> Spec {
     let mut spec = Spec::default();
@@ -92,8 +93,8 @@ fn verdict(model: &Model, hardware: &Hardware<'_>, language: Language) -> Verdic
         gates_only: compile::is_bit_serial(&rtl.head),
         ..Request::default()
     };
-    let programs = || hardware.reused().map(|reused| reused.steps(hardware.spec()));
-    let told: Option<&dyn Fn() -> Option<Steps>> = Some(&programs);
+    let programs = || hardware.reused().map(|reused| Rc::new(reused.steps(hardware.spec())));
+    let told: Option<&dyn Fn() -> Option<Rc<Steps>>> = Some(&programs);
     steps::prove(model, &rtl, told, &request, &|| Box::new(Embedded)).0.verdict
 }
 

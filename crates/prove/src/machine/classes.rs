@@ -202,7 +202,7 @@ impl Partition {
     }
 
     /// Splits classes by keys of their bits. Returns `true` if any class was split.
-    fn split<K: Hash + Eq>(&mut self, key: impl Fn(usize) -> K) -> bool {
+    pub(super) fn split<K: Hash + Eq>(&mut self, key: impl Fn(usize) -> K) -> bool {
         let mut numbers: FxHashMap<(u32, K), u32> = FxHashMap::default();
         for bit in 0..self.class.len() {
             let next = numbers.len() as u32;
@@ -235,7 +235,7 @@ impl Partition {
     }
 
     /// Returns the bits of each class, without the constant.
-    fn members(&self) -> Vec<Vec<usize>> {
+    pub(super) fn members(&self) -> Vec<Vec<usize>> {
         let mut members = vec![Vec::new(); self.classes as usize];
         for bit in 0..self.class.len() - 1 {
             members[self.class[bit] as usize].push(bit);
@@ -244,7 +244,7 @@ impl Partition {
     }
 
     /// Returns the class of the constant.
-    fn constant(&self) -> u32 {
+    pub(super) fn constant(&self) -> u32 {
         self.class[self.class.len() - 1]
     }
 }

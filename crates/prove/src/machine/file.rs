@@ -24,6 +24,9 @@ pub(super) struct FileRegisters<'a> {
     pub(super) first: Vec<usize>,
 }
 
+/// Largest number of signals between a register and a net with the same value.
+const ALIASES: usize = 16;
+
 /// Results of one clock cycle of the file.
 pub(super) struct FileCycle {
     /// Bits of each output port of the file.
@@ -102,6 +105,35 @@ impl<'a> FileRegisters<'a> {
         let (register, bit) = self.register_of(bit);
         let signal = self.rtl.signal(register);
         if signal.width == 1 { signal.name.clone() } else { format!("{}[{bit}]", signal.name) }
+    }
+
+    /// Returns the names of all registers' bits and of signals' bits that equal them, with the numbers of the bits.
+    pub(super) fn nets(&self) -> Vec<(String, usize)> {
+        let rtl = self.rtl;
+        let first: FxHashMap<SignalId, usize> =
+            self.registers.iter().copied().zip(self.first.iter().copied()).collect();
+        let mut nets: Vec<(String, usize)> = (0..self.bits()).map(|bit| (self.name(bit), bit)).collect();
+        for signal in rtl.signals() {
+            for &(lo, node) in &signal.wires {
+                // A cell's output is a port of the cell, which is its register.
+                let mut source = Some(node);
+                let register = (0..ALIASES).find_map(|_| {
+                    let Expr::Signal(id) = rtl.expr(source?) else { return None };
+                    source = match &rtl.signal(*id).wires[..] {
+                        &[(0, next)] if rtl.width(next) == rtl.width(node) => Some(next),
+                        _ => None,
+                    };
+                    first.get(id)
+                });
+                let Some(&first) = register else { continue };
+                for i in 0..rtl.width(node) {
+                    let name =
+                        if signal.width == 1 { signal.name.clone() } else { format!("{}[{}]", signal.name, lo + i) };
+                    nets.push((name, first + i as usize));
+                }
+            }
+        }
+        nets
     }
 
     /// Builds one cycle. `known` has the values of the machine's blocks in the same cycle, which signals may equal.

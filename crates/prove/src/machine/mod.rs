@@ -13,6 +13,7 @@
 //! ([`guarded`]). The reference simulator confirms each reported difference.
 
 mod bench;
+mod by_rtl;
 mod classes;
 mod file;
 mod flow;
@@ -23,6 +24,7 @@ mod recorded;
 mod search;
 
 pub use bench::testbench;
+pub use by_rtl::{RtlComparison, compare_with_rtl};
 pub use recorded::{beside, case, record};
 
 use super::aig::Aig;

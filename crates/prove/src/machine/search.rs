@@ -126,7 +126,7 @@ pub(super) fn simulate(pair: &Pair<'_>, e: &mut Engine) -> Result<Simulated, Str
     let mut values: Vec<Runs> = states.power_on(pair, || std::array::from_fn(|_| rng.word()));
     let mut defined: Vec<Runs> = vec![[0; WORDS]; flags.len()];
     let styles: Vec<Runs> = (0..n_inputs).map(|_| std::array::from_fn(|_| rng.word() % 8)).collect();
-    let cycles = (400_000_000 / (e.words.aig.len() * WORDS).max(1)).clamp(24, 512);
+    let cycles = cycles(&e.words.aig);
     let warm = (2 + states.registers(pair)).min(cycles / 2);
     let mut partition = Partition::new(states.len());
     let mut history: Vec<Vec<Runs>> = Vec::new();
@@ -150,6 +150,11 @@ pub(super) fn simulate(pair: &Pair<'_>, e: &mut Engine) -> Result<Simulated, Str
         defined = next_flags.iter().map(|&l| sim.value(l)).collect();
     }
     Ok(Simulated::Classes(partition))
+}
+
+/// Returns the number of cycles that are simulated.
+pub(super) fn cycles(aig: &Aig) -> usize {
+    (400_000_000 / (aig.len() * WORDS).max(1)).clamp(24, 512)
 }
 
 /// Simulates one cycle of all runs. `parts` are the values of the graph's inputs in the order of their creation; inputs

@@ -14,55 +14,75 @@ use std::sync::Arc;
 const MOST_ADDRESS: usize = 16;
 
 /// Bits of ports in each cycle.
-pub(super) type Pins = FxHashMap<(SignalId, u32), Vec<Lit>>;
+pub(crate) type Pins = FxHashMap<(SignalId, u32), Vec<Lit>>;
 
 /// One side of the comparison: the RTL or the netlist.
 #[derive(Clone, Copy)]
-pub(super) struct Side<'a> {
-    pub(super) rtl: &'a Rtl,
-    pub(super) ports: &'a PortRoles,
-    pub(super) latency: u32,
+pub(crate) struct Side<'a> {
+    pub(crate) rtl: &'a Rtl,
+    pub(crate) leaves: Leaves<'a>,
+}
+
+/// Leaves of the unrolling.
+#[derive(Clone, Copy)]
+pub(crate) enum Leaves<'a> {
+    /// Inputs of a pipeline with this latency.
+    Ports(&'a PortRoles, u32),
+    /// Bits of inputs and registers in one clock cycle.
+    Cycle(&'a FxHashMap<SignalId, Vec<Lit>>),
 }
 
 /// Domain of the unrolling, whose words consist of gates of the sweep.
-pub(super) struct SideGates<'a, 's, 'm> {
-    sweep: &'s mut Sweep<'m>,
+pub(crate) struct SideGates<'a, 's> {
+    sweep: &'s mut Sweep,
     side: Side<'a>,
-    controls: ControlValues,
+    controls: Option<ControlValues>,
     pins: &'s mut Pins,
 }
 
-impl<'a, 's, 'm> SideGates<'a, 's, 'm> {
-    pub(super) fn new(sweep: &'s mut Sweep<'m>, side: Side<'a>, pins: &'s mut Pins) -> SideGates<'a, 's, 'm> {
-        SideGates { sweep, side, controls: ControlValues::running(side.ports), pins }
+impl<'a, 's> SideGates<'a, 's> {
+    pub(crate) fn new(sweep: &'s mut Sweep, side: Side<'a>, pins: &'s mut Pins) -> SideGates<'a, 's> {
+        let controls = match side.leaves {
+            Leaves::Ports(ports, _) => Some(ControlValues::running(ports)),
+            Leaves::Cycle(_) => None,
+        };
+        SideGates { sweep, side, controls, pins }
     }
 
     /// Returns the bits of an input port in a cycle.
     pub(super) fn pin(&mut self, signal: SignalId, k: u32) -> Vec<Lit> {
-        let Side { rtl, ports, latency, .. } = self.side;
-        if let Some(level) = self.controls.level(signal) {
+        if let Some(level) = self.controls.as_ref().and_then(|controls| controls.level(signal)) {
             return vec![Lit::constant(level)];
         }
         if let Some(known) = self.pins.get(&(signal, k)) {
             return known.clone();
         }
-        let mut word: Vec<Option<Lit>> = vec![None; rtl.signal(signal).width as usize];
-        for (i, lo) in ports.on(signal, k, latency) {
-            for (place, &bit) in word[lo as usize..].iter_mut().zip(&self.sweep.inputs[i]) {
-                *place = Some(bit);
+        let mut word: Vec<Option<Lit>> = vec![None; self.side.rtl.signal(signal).width as usize];
+        match self.side.leaves {
+            Leaves::Ports(ports, latency) => {
+                for (i, lo) in ports.on(signal, k, latency) {
+                    for (place, &bit) in word[lo as usize..].iter_mut().zip(&self.sweep.inputs[i]) {
+                        *place = Some(bit);
+                    }
+                }
             }
+            // A clock that is used as data may have any value.
+            Leaves::Cycle(leaves) => word
+                .iter_mut()
+                .zip(leaves.get(&signal).into_iter().flatten())
+                .for_each(|(place, bit)| *place = Some(*bit)),
         }
         let word: Vec<Lit> = word.into_iter().map(|bit| bit.unwrap_or_else(|| self.sweep.input())).collect();
         self.pins.insert((signal, k), word.clone());
         word
     }
 
-    fn pairs(&mut self, a: &[Lit], b: &[Lit], gate: impl Fn(&mut Sweep<'_>, Lit, Lit) -> Lit) -> Arc<[Lit]> {
+    fn pairs(&mut self, a: &[Lit], b: &[Lit], gate: impl Fn(&mut Sweep, Lit, Lit) -> Lit) -> Arc<[Lit]> {
         a.iter().zip(b).map(|(&x, &y)| gate(self.sweep, x, y)).collect()
     }
 }
 
-impl Domain for SideGates<'_, '_, '_> {
+impl Domain for SideGates<'_, '_> {
     type Word = Arc<[Lit]>;
 
     fn truth(&self, x: &Arc<[Lit]>) -> Option<bool> {
@@ -167,20 +187,28 @@ impl Domain for SideGates<'_, '_, '_> {
     }
 
     fn before(&mut self, signal: SignalId, lo: u32, width: u32) -> WordResult<Self> {
-        match self.side.ports.before(signal, lo, width) {
-            Some(value) => self.constant(&value, width),
-            None => self.unknown(width),
+        match self.side.leaves {
+            Leaves::Ports(ports, _) if let Some(value) = ports.before(signal, lo, width) => {
+                self.constant(&value, width)
+            }
+            _ => self.unknown(width),
         }
     }
 
     fn known(&mut self, signal: SignalId, k: u32) -> Option<WordResult<Self>> {
-        let value = self.side.ports.phase(signal, k)?;
+        let Leaves::Ports(ports, _) = self.side.leaves else { return None };
+        let value = ports.phase(signal, k)?;
         Some(Ok(constant(value, self.side.rtl.signal(signal).width).into()))
     }
 
     fn signal(&mut self, signal: SignalId, _k: u32, word: Arc<[Lit]>) -> WordResult<Self> {
         if self.sweep.is_done() {
             return Err(Fault::Overflow);
+        }
+        if let Leaves::Cycle(leaves) = self.side.leaves
+            && let Some(state) = leaves.get(&signal)
+        {
+            return Ok(state.as_slice().into());
         }
         Ok(self.sweep.signal(&self.side.rtl.signal(signal).name, &word))
     }

@@ -28,11 +28,12 @@ use super::unroll::{Fault, Unroll, depth};
 use alir_core::ir::Model;
 use alir_core::num::{Kif, wrap};
 use alir_hdl::{Rtl, SignalId};
-use gates::{Pins, Side, SideGates};
+pub(crate) use gates::{Leaves, Pins, Side, SideGates};
 use num_bigint::BigInt;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
-use sweep::{PatternIndex, Sweep};
+use sweep::PatternIndex;
+pub(crate) use sweep::Sweep;
 
 /// RTL that a netlist is compared with.
 pub(super) struct Hint<'a> {
@@ -96,7 +97,8 @@ pub(super) fn compare(
     (latency, structure): (u32, u32),
     e: &mut Engine,
 ) -> HintOutcome {
-    let mut sweep = Sweep::new(model, e.limits, e.left).with_progress(e.progress.clone(), e.spent);
+    let widths: Vec<usize> = model.input_kifs().iter().map(|kif| kif.width() as usize).collect();
+    let mut sweep = Sweep::new(&widths, e.limits, e.left).with_progress(e.progress.clone(), e.spent);
     let mut outcome = HintOutcome::default();
     // With an initiation interval, results are stable: the RTL was proved for each of these cycles.
     let mut hint_ports = hint.ports.clone();
@@ -116,7 +118,7 @@ pub(super) fn compare(
     let mut expected: Vec<Option<Vec<Lit>>> = vec![None; ports.outputs.len()];
     for (j, place) in hint.ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
-        let side = Side { rtl: hint.rtl, ports: &hint_ports, latency: hint_latency };
+        let side = Side { rtl: hint.rtl, leaves: Leaves::Ports(&hint_ports, hint_latency) };
         let mut gates = SideGates::new(&mut sweep, side, &mut pins);
         let Ok(word) = unroll.word(&mut gates, hint.rtl.read(port), 0) else { return outcome };
         let width = model.output_kif(j).width() as usize;
@@ -126,7 +128,7 @@ pub(super) fn compare(
     sweep.begin_netlist();
     let mut pins = Pins::default();
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(netlist, ports.depth(latency, structure));
-    let side = Side { rtl: netlist, ports, latency };
+    let side = Side { rtl: netlist, leaves: Leaves::Ports(ports, latency) };
     for (j, place) in ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
         let mut gates = SideGates::new(&mut sweep, side, &mut pins);
@@ -164,7 +166,7 @@ pub(super) fn compare(
 }
 
 /// Returns the inputs and the output of a simulated pattern.
-fn witness(model: &Model, sweep: &Sweep<'_>, output: usize, found: &[Lit], pattern: PatternIndex) -> Witness {
+fn witness(model: &Model, sweep: &Sweep, output: usize, found: &[Lit], pattern: PatternIndex) -> Witness {
     let code = |word: &[Lit], kif: Kif| {
         let mut raw = BigInt::ZERO;
         for (i, lit) in word.iter().enumerate() {

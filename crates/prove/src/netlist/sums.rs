@@ -78,11 +78,11 @@ impl Sums {
 }
 
 /// Proves that a sum bit of the netlist equals a sum bit of the RTL.
-pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
+pub(super) fn prove(sweep: &mut Sweep, x: Lit, y: Lit) -> bool {
     // The complement of a sum bit is compared as the bit itself.
     for (x, y) in [(x, y), (!x, !y)] {
         let Some(adder) = sweep.words.adder_of(y.node()).map(|(_, bit)| bit) else { return false };
-        let residuals: [fn(&mut Sweep<'_>, Lit) -> Residual; 3] =
+        let residuals: [fn(&mut Sweep, Lit) -> Residual; 3] =
             [|sweep, x| chain_residual(sweep, x, false), |sweep, x| chain_residual(sweep, x, true), word_residual];
         let mut last = None;
         for find in residuals {
@@ -107,7 +107,7 @@ pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
 
 /// Returns words of the RTL's adders near a bit: those of the next lower bit of its carry chain, and of the leaves of
 /// its cell.
-pub(super) fn words_near(sweep: &mut Sweep<'_>, x: Lit) -> Vec<Lit> {
+pub(super) fn words_near(sweep: &mut Sweep, x: Lit) -> Vec<Lit> {
     let mut nodes = Vec::new();
     let links = &sweep.sums.links;
     let halves =
@@ -136,7 +136,7 @@ fn term(lit: Lit, factor: u128) -> (Rc<Function>, u128) {
 
 /// Returns the terms of the carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position
 /// `n`. With `is_opened` the functions of the cells are over the inputs of the LUTs before them.
-fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
+fn chain_residual(sweep: &mut Sweep, x: Lit, is_opened: bool) -> Residual {
     let links = &sweep.sums.links;
     let (half, carry) = match sweep.sums.halves.get(&x) {
         Some(&(a, b)) if links.contains_key(&b) => (a, b),
@@ -170,7 +170,7 @@ fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
 }
 
 /// Returns the terms of the adder of a netlist word, as in DSP cells: both operands minus the lower bits of the sum.
-fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Residual {
+fn word_residual(sweep: &mut Sweep, x: Lit) -> Residual {
     if x.node() < sweep.begin() || x.is_negated() {
         return None;
     }
@@ -192,7 +192,7 @@ fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Residual {
 }
 
 /// Returns the function `start + (half xor start)` of a cell.
-fn cell(sweep: &mut Sweep<'_>, link: &Link, is_opened: bool) -> Option<Rc<Function>> {
+fn cell(sweep: &mut Sweep, link: &Link, is_opened: bool) -> Option<Rc<Function>> {
     let key = (link.half, link.start, is_opened);
     if let Some(known) = sweep.sums.cells.get(&key) {
         return known.clone();
@@ -205,9 +205,9 @@ fn cell(sweep: &mut Sweep<'_>, link: &Link, is_opened: bool) -> Option<Rc<Functi
 
 /// Returns the function of a cell over the inputs of the LUTs that compute `half` and `start`, as products of both only
 /// cancel over these inputs.
-fn opened_cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Function> {
+fn opened_cell(sweep: &mut Sweep, link: &Link) -> Option<Function> {
     let mut opened = Vec::new();
-    let mut open = |sweep: &Sweep<'_>, lit: Lit| {
+    let mut open = |sweep: &Sweep, lit: Lit| {
         let lit = match sweep.matched(lit.node()).first() {
             Some(&(net, negated)) => Lit::new(net, negated != lit.is_negated()),
             None => lit,
@@ -224,16 +224,16 @@ fn opened_cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Function> {
     cell_function(sweep, half, start, &opened)
 }
 
-fn cell_function(sweep: &mut Sweep<'_>, half: Lit, start: Lit, opened: &[Lit]) -> Option<Function> {
+fn cell_function(sweep: &mut Sweep, half: Lit, start: Lit, opened: &[Lit]) -> Option<Function> {
     let (leaves, tables) = tables(sweep, &[half, start], opened)?;
     let other: Vec<u64> = tables[0].iter().zip(&tables[1]).map(|(half, start)| half ^ start).collect();
     Some(Function::from_tables(&[&tables[1], &other], &leaves))
 }
 
 /// Returns the truth tables of literals over bits of the RTL's signals and nets.
-fn tables(sweep: &mut Sweep<'_>, of: &[Lit], opened: &[Lit]) -> Option<(Vec<u32>, Vec<Vec<u64>>)> {
+fn tables(sweep: &mut Sweep, of: &[Lit], opened: &[Lit]) -> Option<(Vec<u32>, Vec<Vec<u64>>)> {
     // A literal that is itself such a bit is a leaf, unless it is opened.
-    let is_leaf = |sweep: &Sweep<'_>, lit: Lit| is_variable(sweep, lit.node()) && !opened.contains(&lit);
+    let is_leaf = |sweep: &Sweep, lit: Lit| is_variable(sweep, lit.node()) && !opened.contains(&lit);
     let roots: Vec<Lit> = of.iter().copied().filter(|&lit| lit.node() != 0 && !is_leaf(sweep, lit)).collect();
     let mut window = sweep.cone(&roots, 300, is_variable)?;
     for &lit in of {
@@ -248,17 +248,17 @@ fn tables(sweep: &mut Sweep<'_>, of: &[Lit], opened: &[Lit]) -> Option<(Vec<u32>
     Some((Sweep::leaves(&window).to_vec(), tables))
 }
 
-fn is_variable(sweep: &Sweep<'_>, node: u32) -> bool {
+fn is_variable(sweep: &Sweep, node: u32) -> bool {
     sweep.is_visible(node) || sweep.is_net(node) || sweep.words.adder_of(node).is_some() || sweep.is_input(node)
 }
 
-fn bit_function(sweep: &mut Sweep<'_>, lit: Lit) -> Option<Rc<Function>> {
+fn bit_function(sweep: &mut Sweep, lit: Lit) -> Option<Rc<Function>> {
     let (leaves, tables) = tables(sweep, &[lit], &[])?;
     Some(Rc::new(Function::from_tables(&[&tables[0]], &leaves)))
 }
 
 /// Returns the function of a node over the inputs of its gates.
-fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Rc<Function>> {
+fn definition(sweep: &mut Sweep, node: u32) -> Option<Rc<Function>> {
     if let Some(known) = sweep.sums.definitions.get(&node) {
         return known.clone();
     }
@@ -267,7 +267,7 @@ fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Rc<Function>> {
     found
 }
 
-fn gates_function(sweep: &mut Sweep<'_>, node: u32) -> Option<Function> {
+fn gates_function(sweep: &mut Sweep, node: u32) -> Option<Function> {
     let window = sweep.cone(&[Lit::new(node, false)], 300, is_variable)?;
     // Upper bits of sums are functions of too many bits to be products of them.
     let most = if sweep.is_visible(node) { MOST_VISIBLE } else { MOST_LEAVES };
@@ -282,7 +282,7 @@ fn gates_function(sweep: &mut Sweep<'_>, node: u32) -> Option<Function> {
 /// definitions, the highest first, bits of adders last. If the terms do not cancel, the adder bit whose definition
 /// leaves the fewest terms is replaced: common operands of both sides must remain, and the order of the variables does
 /// not identify them.
-fn is_zero(sweep: &mut Sweep<'_>, residual: &[(Rc<Function>, u128)], shift: usize, bits: u32) -> bool {
+fn is_zero(sweep: &mut Sweep, residual: &[(Rc<Function>, u128)], shift: usize, bits: u32) -> bool {
     [(1, MOST_TERMS), (MOST_TRIED, MOST_TERMS_TRIED)].into_iter().any(|(tried, terms)| {
         let few = Cancellation::<FEW>::new(residual, shift, bits).and_then(|mut c| c.run(sweep, tried, terms));
         few.or_else(|| Cancellation::<MANY>::new(residual, shift, bits)?.run(sweep, tried, terms)).unwrap_or(false)
@@ -333,7 +333,7 @@ impl<const N: usize> Cancellation<N> {
 
     /// Replaces variables until all terms cancel, with `tried` candidates in each step and at most `terms` terms;
     /// `None` if there are too many variables.
-    fn run(&mut self, sweep: &mut Sweep<'_>, tried: usize, terms: usize) -> Option<bool> {
+    fn run(&mut self, sweep: &mut Sweep, tried: usize, terms: usize) -> Option<bool> {
         let (mut choices, mut work) = (0, 0);
         for _ in 0..MOST_STEPS {
             if self.residual.len() == 0 {
@@ -393,7 +393,7 @@ impl<const N: usize> Cancellation<N> {
 
     /// Returns the highest variable that is not a bit of an adder, otherwise at most `tried` bits of adders, whose
     /// definitions have many more terms and may be unnecessary.
-    fn candidates(&self, sweep: &Sweep<'_>, all: Monomial<N>, tried: usize) -> Vec<u32> {
+    fn candidates(&self, sweep: &Sweep, all: Monomial<N>, tried: usize) -> Vec<u32> {
         let nodes = || all.numbers().map(|number| self.variables.node(number));
         let is_open = |node: u32| !self.kept.contains(&node) && !sweep.is_input(node);
         let is_sum = |node: u32| sweep.words.adder_of(node).is_some();
@@ -408,7 +408,7 @@ impl<const N: usize> Cancellation<N> {
         sums
     }
 
-    fn replacement(&mut self, sweep: &mut Sweep<'_>, variable: u32, highest: u32) -> Option<(By, Replacement<N>)> {
+    fn replacement(&mut self, sweep: &mut Sweep, variable: u32, highest: u32) -> Option<(By, Replacement<N>)> {
         if !self.used.contains(&(variable, self.residual.len() as u32))
             && let Some(change) = self.without_adder(sweep, variable, highest)
         {
@@ -440,7 +440,7 @@ impl<const N: usize> Cancellation<N> {
 
     /// Replaces the word of an adder that contains a variable by the operands of the adder. Returns `None` if relevant
     /// bits of the word are missing, or a variable above the highest one would be introduced.
-    fn without_adder(&mut self, sweep: &mut Sweep<'_>, variable: u32, highest: u32) -> Option<Polynomial<N>> {
+    fn without_adder(&mut self, sweep: &mut Sweep, variable: u32, highest: u32) -> Option<Polynomial<N>> {
         let (adder, _) = sweep.words.adder_of(variable)?;
         let mut adder = adder.clone();
         adder.out.iter_mut().for_each(|bit| *bit = sweep.resolved(*bit));
@@ -549,8 +549,7 @@ fn fits(a: &[Lit], b: &[Lit], carry: Lit) -> bool {
 mod tests {
     use super::*;
     use crate::engine::Limits;
-    use alir_core::ir::{Builder, Op, Output};
-    use alir_core::num::{Interval, SplitMix};
+    use alir_core::num::SplitMix;
 
     const BITS: usize = 7;
 
@@ -567,16 +566,6 @@ mod tests {
         wrong: Option<usize>,
     }
 
-    /// Returns a model whose outputs are its inputs.
-    fn model(words: usize, bits: usize) -> alir_core::ir::Model {
-        let mut builder = Builder::new(vec![0; words]);
-        for input in 0..words as u32 {
-            let x = builder.op(Op::Input { input }, Interval::new(-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1, 0));
-            builder.output(Output { source: Some(x), shift: 0, neg: false });
-        }
-        builder.finish().unwrap()
-    }
-
     impl Case {
         fn random(random: &mut SplitMix) -> Case {
             let words = 3 + random.below(2) as usize;
@@ -590,15 +579,14 @@ mod tests {
 
         /// Returns the number of bits, from the lowest on, that are proved equal to those of the RTL.
         fn proved_bits(&self) -> usize {
-            let model = model(self.words, BITS);
-            let mut sweep = Sweep::new(&model, Limits::default(), 100_000_000);
+            let mut sweep = Sweep::new(&vec![BITS; self.words], Limits::default(), 100_000_000);
             let width = BITS + 2;
             // Rectified words have no sign; the others are read without one.
             let operands: Vec<Vec<Lit>> = (0..self.words)
                 .map(|i| {
                     let word = sweep.inputs[i].clone();
                     let sign = word[BITS - 1];
-                    let bit = |sweep: &mut Sweep<'_>, bit: Lit| match self.rectified[i] {
+                    let bit = |sweep: &mut Sweep, bit: Lit| match self.rectified[i] {
                         true => sweep.words.aig.and(bit, !sign),
                         false => bit,
                     };
@@ -677,8 +665,7 @@ mod tests {
 
     #[test]
     fn wide_sums_have_more_variables() {
-        let model = model(1, 4);
-        let mut sweep = Sweep::new(&model, Limits::default(), 100_000_000);
+        let mut sweep = Sweep::new(&[4], Limits::default(), 100_000_000);
         let width = MOST_BITS;
         assert!(3 * width > 64 * FEW);
         let [a, b]: [Vec<Lit>; 2] = std::array::from_fn(|_| (0..width).map(|_| sweep.input()).collect());

@@ -11,7 +11,6 @@ use super::super::engine::{CLAUSES, Counts, GATE, Limits, STEP};
 use super::super::progress::ProgressCounter;
 use super::super::sat::{Answer, Problem, Solver};
 use super::sums::{self, Link, Sums};
-use alir_core::ir::Model;
 use alir_core::num::SplitMix;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BinaryHeap;
@@ -44,15 +43,15 @@ const LEAST_RATE: usize = 16;
 const FAILURES: usize = 2_000;
 
 /// Graph of both designs, with the proved equivalences.
-pub(super) struct Sweep<'m> {
+pub(crate) struct Sweep {
     pub(super) words: Words,
-    /// Bits of the model's inputs.
-    pub(super) inputs: Vec<Vec<Lit>>,
-    pub(super) counts: Counts,
+    /// Bits of the inputs.
+    pub(crate) inputs: Vec<Vec<Lit>>,
+    pub(crate) counts: Counts,
     /// Carries and sums of carry chains.
     pub(super) sums: Sums,
     sim: Simulation<WORDS>,
-    patterns: Patterns<'m>,
+    patterns: Patterns,
     /// Nodes of the RTL's signals and of inputs.
     visible: FxHashSet<u32>,
     /// First node of the netlist.
@@ -79,18 +78,16 @@ pub(super) struct Sweep<'m> {
 }
 
 /// Simulated values of inputs.
-struct Patterns<'m> {
-    model: &'m Model,
+struct Patterns {
     random: SplitMix,
-    /// Random values of the model's inputs, by the index of the input in the graph.
+    /// Random values of the inputs, by the index of the input in the graph.
     known: Vec<[u64; WORDS]>,
 }
 
-impl<'m> Patterns<'m> {
-    fn new(model: &'m Model) -> Patterns<'m> {
-        let mut p = Patterns { model, random: SplitMix::new(0x6e_65_74), known: Vec::new() };
-        for kif in p.model.input_kifs() {
-            let width = kif.width() as usize;
+impl Patterns {
+    fn new(widths: &[usize]) -> Patterns {
+        let mut p = Patterns { random: SplitMix::new(0x6e_65_74), known: Vec::new() };
+        for &width in widths {
             let bits: Vec<[u64; WORDS]> = (0..width).map(|_| std::array::from_fn(|_| p.random.word())).collect();
             // In every second word numbers are small: bits from a random position on are copies of the sign.
             let places: [usize; WORDS] = std::array::from_fn(|_| p.random.word() as usize % width.max(1));
@@ -113,7 +110,7 @@ impl<'m> Patterns<'m> {
 
 /// Index of a simulated pattern: a word of 64 patterns, and a bit of it.
 #[derive(Clone, Copy)]
-pub(super) struct PatternIndex {
+pub(crate) struct PatternIndex {
     word: usize,
     bit: u32,
 }
@@ -142,11 +139,12 @@ pub(super) struct Window {
     leaves: Vec<u32>,
 }
 
-impl<'m> Sweep<'m> {
-    pub(super) fn new(model: &'m Model, limits: Limits, most: u64) -> Sweep<'m> {
+impl Sweep {
+    /// Returns a graph of inputs with these numbers of bits.
+    pub(crate) fn new(widths: &[usize], limits: Limits, most: u64) -> Sweep {
         let mut words = Words::new();
         let inputs: Vec<Vec<Lit>> =
-            model.input_kifs().iter().map(|kif| (0..kif.width()).map(|_| words.aig.input("")).collect()).collect();
+            widths.iter().map(|&width| (0..width).map(|_| words.aig.input("")).collect()).collect();
         let visible = inputs.iter().flatten().map(|bit| bit.node()).collect();
         let mut sweep = Sweep {
             words,
@@ -154,7 +152,7 @@ impl<'m> Sweep<'m> {
             counts: Counts::default(),
             sums: Sums::default(),
             sim: Simulation::default(),
-            patterns: Patterns::new(model),
+            patterns: Patterns::new(widths),
             visible,
             begin: u32::MAX,
             by_values: FxHashMap::default(),
@@ -179,27 +177,27 @@ impl<'m> Sweep<'m> {
     }
 
     /// Adds a free input.
-    pub(super) fn input(&mut self) -> Lit {
+    pub(crate) fn input(&mut self) -> Lit {
         self.words.aig.input("")
     }
 
-    pub(super) fn gates(&self) -> usize {
+    pub(crate) fn gates(&self) -> usize {
         self.words.aig.gates()
     }
 
     /// Returns the ticks spent.
-    pub(super) fn spent(&self) -> u64 {
+    pub(crate) fn spent(&self) -> u64 {
         self.spent + GATE * self.words.aig.gates() as u64
     }
 
     /// Sets a counter that receives the ticks, on top of the `before` ticks it already has.
-    pub(super) fn with_progress(mut self, counter: Option<Arc<ProgressCounter>>, before: u64) -> Self {
+    pub(crate) fn with_progress(mut self, counter: Option<Arc<ProgressCounter>>, before: u64) -> Self {
         self.progress = counter.map(|counter| (counter, before));
         self
     }
 
     /// Returns `true` if the budget is exhausted; reports the progress.
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         let spent = self.spent();
         if let Some((counter, before)) = &self.progress {
             counter.spend(before + spent);
@@ -208,7 +206,7 @@ impl<'m> Sweep<'m> {
     }
 
     /// Marks all gates so far as those of the RTL; further gates belong to the netlist.
-    pub(super) fn begin_netlist(&mut self) {
+    pub(crate) fn begin_netlist(&mut self) {
         self.begin = self.words.aig.len() as u32;
         self.simulate();
         // Bits of signals are already in the lists, as preferred candidates.
@@ -369,7 +367,7 @@ impl<'m> Sweep<'m> {
     }
 
     /// Returns `true` if words are proved to be equal.
-    pub(super) fn are_equal(&mut self, a: &[Lit], b: &[Lit]) -> bool {
+    pub(crate) fn are_equal(&mut self, a: &[Lit], b: &[Lit]) -> bool {
         self.simulate();
         a.iter().zip(b).all(|(&x, &y)| {
             if x == y {
@@ -381,7 +379,7 @@ impl<'m> Sweep<'m> {
     }
 
     /// Returns the first simulated pattern for which words differ.
-    pub(super) fn difference(&mut self, a: &[Lit], b: &[Lit]) -> Option<PatternIndex> {
+    pub(crate) fn difference(&mut self, a: &[Lit], b: &[Lit]) -> Option<PatternIndex> {
         self.simulate();
         a.iter().zip(b).find_map(|(&x, &y)| {
             let (p, q) = (self.sim.value(x), self.sim.value(y));
@@ -540,12 +538,7 @@ impl<'m> Sweep<'m> {
 
     /// Returns the gates below some literals, up to nodes for which `ends` is `true`; `None` if there are more than
     /// `most`. The literals themselves are not ends.
-    pub(super) fn cone(
-        &mut self,
-        roots: &[Lit],
-        most: usize,
-        ends: impl Fn(&Sweep<'_>, u32) -> bool,
-    ) -> Option<Window> {
+    pub(super) fn cone(&mut self, roots: &[Lit], most: usize, ends: impl Fn(&Sweep, u32) -> bool) -> Option<Window> {
         let mut heap: BinaryHeap<u32> = roots.iter().map(|lit| lit.node()).collect();
         let (mut gates, mut leaves, mut last) = (Vec::new(), Vec::new(), None);
         while let Some(node) = heap.pop() {
